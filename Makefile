@@ -1,0 +1,66 @@
+# The front door: `make help` lists what there is. CMake does the work; the
+# presets in CMakePresets.json can be used directly too.
+#
+# `demo`, `test` and the others that need packages first run scripts/setup.sh,
+# which installs what is missing (Debian, Ubuntu) and nothing else. SETUP=no
+# leaves that out.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SECONDS ?= 600
+SETUP ?= yes
+ifeq ($(SETUP),yes)
+  setup = scripts/setup.sh
+else
+  setup = @:
+endif
+
+.DEFAULT_GOAL := all
+.PHONY: all demo test slow bench fuzz install format clean help
+
+all: ## Build build/regal and the libraries
+	$(setup) build
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS)
+
+demo: ## Optimize a real network for two devices and show what happened
+	$(setup) build
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS) --target regal
+	scripts/demo.sh build/regal
+
+test: ## Run the everyday tests: under two minutes on two cores
+	$(setup) build test
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS)
+	ctest --preset release -LE slow -j $(JOBS) --no-tests=error \
+	  --no-label-summary
+
+slow: ## Run the tests that take minutes
+	$(setup) build test
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS)
+	ctest --preset release -L slow --no-tests=error --no-label-summary
+
+bench: all ## Run the benchmarks, one after the other
+	@set -e; for program in build/bench/bench_*; do \
+	  echo "== $$program"; "$$program"; done
+
+fuzz: ## Fuzz every target for SECONDS=600 each, two at a time
+	$(setup) build test
+	cmake --preset fuzz --log-level=NOTICE
+	cmake --build --preset fuzz -j $(JOBS)
+	scripts/fuzz.sh build-fuzz/fuzz $(SECONDS)
+
+install: ## Install to PREFIX=/usr/local (DESTDIR works too)
+	@test -x build/regal || $(MAKE) all
+	cmake --install build --prefix $(PREFIX)
+
+format: ## Format all C code
+	find include src tests bench examples -name '*.[ch]' -print0 \
+	  | xargs -0 clang-format -i
+
+clean: ## Remove everything that was built
+	rm -rf build build-* demo
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10

@@ -1,0 +1,468 @@
+/* regal: places and schedules the ops of a neural network's computation graph.
+ *
+ * The shortest program (examples/optimize.c is this, with its checks, and is
+ * built and run by the tests):
+ *
+ *   regal_context *context;
+ *   regal_options options;
+ *   regal_graph *graph;
+ *   regal_result *result;
+ *
+ *   regal_context_create(&context, NULL);
+ *   regal_options_init(&options);
+ *   regal_options_set(context, &options, "devices", "2");
+ *   regal_graph_load(context, "model.pb", &options, &graph);
+ *   regal_solve(context, graph, &options, &result);
+ *   regal_plan_save(context, result, "model.plan");
+ *
+ * Conventions
+ *  - Every call that can fail returns a regal_status. When it is not REGAL_OK,
+ *    regal_error(context) says why in one line, and outputs are untouched.
+ *  - The library never prints, exits or aborts. Files are written to a
+ *    temporary name and renamed, so none is ever left half written.
+ *  - A context, and everything created from it, belongs to one thread at a
+ *    time. Separate contexts are independent. regal_stop_request alone may be
+ *    called from any thread or signal handler.
+ *  - Objects are freed by their own function, before their context; NULL is
+ *    accepted. A graph must outlive the problems made from it.
+ *  - Integers throughout: nanoseconds and bytes, 64 bits, overflow checked.
+ *
+ * Legal order of calls: context, then options and graph (any order), then
+ * problem, then solve / verify / save. Whatever is marked "experimental" may
+ * change between minor versions; the rest only between major ones.
+ */
+#ifndef REGAL_H
+#define REGAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "regal_options.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REGAL_VERSION_MAJOR 0
+#define REGAL_VERSION_MINOR 1
+#define REGAL_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define REGAL_API __attribute__((visibility("default")))
+#define REGAL_FORMAT(f, a) __attribute__((format(printf, f, a)))
+#else
+#define REGAL_API
+#define REGAL_FORMAT(f, a)
+#endif
+
+/* -- Status ---------------------------------------------------------------- */
+
+/* The outcome of a call. Numbers are stable and never reused. */
+typedef enum regal_status {
+  REGAL_OK = 0,
+  REGAL_NO_MEMORY = 1,    /* an allocation failed */
+  REGAL_BAD_INPUT = 2,    /* a file or value is malformed */
+  REGAL_IO = 3,           /* a file could not be read or written */
+  REGAL_MISUSE = 4,       /* the call itself is wrong */
+  REGAL_INVALID_PLAN = 5, /* a plan breaks a rule of the model */
+  REGAL_INTERNAL = 6      /* a bug in regal: two parts of it disagree */
+} regal_status;
+
+/* Why a search ended; apart from whether the call succeeded. */
+typedef enum regal_stop {
+  REGAL_STOP_DONE = 0,      /* the method ran to its natural end */
+  REGAL_STOP_BUDGET = 1,    /* all evaluations were used */
+  REGAL_STOP_TIME = 2,      /* the time limit was reached */
+  REGAL_STOP_TARGET = 3,    /* the target cost was reached */
+  REGAL_STOP_BOUND = 4,     /* the lower bound was met: proven optimal */
+  REGAL_STOP_INTERRUPT = 5, /* regal_stop_request was called */
+} regal_stop;
+
+REGAL_API const char *regal_status_name(regal_status status);
+REGAL_API const char *regal_stop_name(regal_stop stop);
+REGAL_API const char *regal_version(void);
+/* Version, commit, compiler and flags, in one line. */
+REGAL_API const char *regal_build_id(void);
+
+/* -- Context --------------------------------------------------------------- */
+
+typedef struct regal_context regal_context;
+
+/* Optional replacement for malloc. `resize` allocates when `block` is NULL,
+ * frees (returning NULL) when `new_bytes` is 0, and otherwise reallocates. It
+ * must return memory aligned for any type. It is called by one thread at a
+ * time. */
+typedef struct regal_allocator {
+  void *(*resize)(void *state, void *block, size_t old_bytes, size_t new_bytes);
+  void *state;
+} regal_allocator;
+
+REGAL_API regal_status regal_context_create(regal_context **context,
+                                            const regal_allocator *allocator);
+REGAL_API void regal_context_free(regal_context *context);
+
+/* The message of the last call that failed; "" when none has. */
+REGAL_API const char *regal_error(const regal_context *context);
+
+/* Bytes held now, and the most that were ever held, through this context. */
+REGAL_API size_t regal_bytes_in_use(const regal_context *context);
+REGAL_API size_t regal_bytes_peak(const regal_context *context);
+
+/* Ends a running regal_solve soon; it then returns its best plan so far.
+ * Safe in signal handlers. Stays set until regal_stop_clear. */
+REGAL_API void regal_stop_request(regal_context *context);
+REGAL_API void regal_stop_clear(regal_context *context);
+
+/* -- Options ---------------------------------------------------------------
+ * One table (regal_options.h) names every option, with type, default, range
+ * and description. Values are checked and rejected, never clamped. */
+
+REGAL_API void regal_options_init(regal_options *options);
+/* Sets one option from text, as on the command line: ("bandwidth", "25GB"). */
+REGAL_API regal_status regal_options_set(regal_context *context,
+                                         regal_options *options,
+                                         const char *name, const char *value);
+
+typedef enum regal_option_type {
+  REGAL_OPTION_INTEGER,
+  REGAL_OPTION_REAL,
+  REGAL_OPTION_BYTES,    /* 16GiB, 25GB, 1000 */
+  REGAL_OPTION_DURATION, /* 10us, 1ms, 250ns; nanoseconds */
+  REGAL_OPTION_CHOICE,   /* one of `choices` */
+  REGAL_OPTION_FLAG,     /* takes no value on the command line */
+  REGAL_OPTION_TEXT      /* a name or a path */
+} regal_option_type;
+
+typedef struct regal_option_info {
+  const char *name;       /* "memory-limit" */
+  regal_option_type type; /* how its text is read */
+  const char *choices;    /* "runtime|memory" for REGAL_OPTION_CHOICE */
+  double low, high;       /* range of a number */
+  const char *unit;       /* placeholder in --help: "BYTES" */
+  const char *group;      /* heading in --help: "machine" */
+  const char *help;       /* one line */
+  const char *fallback;   /* the default, as text */
+} regal_option_info;
+
+REGAL_API size_t regal_option_count(void);
+REGAL_API const regal_option_info *regal_option_at(size_t index);
+/* The option's index, or regal_option_count() when there is none. */
+REGAL_API size_t regal_option_find(const char *name);
+/* Writes the option's present value as text; false when it is unset. */
+REGAL_API bool regal_option_text(const regal_options *options, size_t index,
+                                 char *text, size_t capacity);
+
+/* -- Graph ------------------------------------------------------------------
+ * Ops are numbered in the file's order, sorted topologically where it was not
+ * (ties by position). An op's `id` is its position in the file. */
+
+typedef struct regal_graph regal_graph;
+
+/* Reads CostGraphDef, binary or text, plain, gzip or zstd; "-" is stdin.
+ * Uses the options of group "reading". */
+REGAL_API regal_status regal_graph_load(regal_context *context,
+                                        const char *path,
+                                        const regal_options *options,
+                                        regal_graph **graph);
+/* The same from memory; `name` stands for the path in messages. */
+REGAL_API regal_status regal_graph_load_bytes(regal_context *context,
+                                              const char *name,
+                                              const void *bytes, size_t size,
+                                              const regal_options *options,
+                                              regal_graph **graph);
+
+typedef enum regal_graph_format {
+  REGAL_GRAPH_BINARY = 0, /* CostGraphDef, binary protobuf */
+  REGAL_GRAPH_TEXT = 1    /* CostGraphDef, protobuf text format */
+} regal_graph_format;
+
+REGAL_API regal_status regal_graph_save(regal_context *context,
+                                        const regal_graph *graph,
+                                        const char *path,
+                                        regal_graph_format format);
+
+/* A graph built in memory: begin, add, then finish, which checks it, sorts it
+ * and hands over the graph. The builder is freed by finish, whatever it
+ * returns, or by regal_builder_free. Ids are given in order of adding. */
+typedef struct regal_builder regal_builder;
+
+REGAL_API regal_status regal_builder_create(regal_context *context,
+                                            regal_builder **builder);
+REGAL_API void regal_builder_free(regal_builder *builder);
+REGAL_API regal_status regal_builder_add_op(regal_builder *builder,
+                                            const char *name, int64_t run_ns,
+                                            int64_t temporary_bytes,
+                                            int64_t resident_bytes,
+                                            uint32_t *id);
+/* Adds the op's next output; its port counts up from 0. */
+REGAL_API regal_status regal_builder_add_output(regal_builder *builder,
+                                                uint32_t op, int64_t bytes,
+                                                bool is_final);
+/* `consumer` reads the producer's output `port` (twice is the same as once).
+ * The producer may be an op that is added later. */
+REGAL_API regal_status regal_builder_add_input(regal_builder *builder,
+                                               uint32_t consumer,
+                                               uint32_t producer,
+                                               uint32_t port);
+REGAL_API regal_status regal_builder_add_control(regal_builder *builder,
+                                                 uint32_t before,
+                                                 uint32_t after);
+REGAL_API regal_status regal_builder_finish(regal_builder *builder,
+                                            regal_graph **graph);
+REGAL_API void regal_graph_free(regal_graph *graph);
+
+typedef struct regal_graph_info {
+  uint32_t ops, tensors;
+  uint32_t data_edges; /* (producer, tensor, consumer) triples */
+  uint32_t control_edges;
+  uint32_t file_nodes;    /* nodes in the file; more than ops if some joined */
+  int64_t work_ns;        /* sum of run times */
+  int64_t critical_ns;    /* longest chain of run times */
+  int64_t tensor_bytes;   /* sum over tensors */
+  int64_t resident_bytes; /* sum over ops */
+  uint64_t checksum;      /* of everything above, and names, and edges */
+} regal_graph_info;
+
+typedef struct regal_op_info {
+  const char *name;
+  uint32_t id; /* position in the file */
+  int64_t run_ns, temporary_bytes, resident_bytes;
+  uint32_t outputs; /* ports 0 .. outputs-1 */
+  uint32_t inputs;  /* distinct tensors read */
+} regal_op_info;
+
+REGAL_API void regal_graph_describe(const regal_graph *graph,
+                                    regal_graph_info *info);
+REGAL_API void regal_graph_op(const regal_graph *graph, uint32_t op,
+                              regal_op_info *info);
+
+/* What the reader assumed, dropped or joined; in `inspect` and on stderr. */
+typedef enum regal_note_kind {
+  REGAL_NOTE_ASSUMED,
+  REGAL_NOTE_DROPPED,
+  REGAL_NOTE_JOINED,
+  REGAL_NOTE_WARNING
+} regal_note_kind;
+
+typedef struct regal_note {
+  regal_note_kind kind;
+  const char *text;
+} regal_note;
+
+REGAL_API size_t regal_graph_note_count(const regal_graph *graph);
+REGAL_API regal_note regal_graph_note(const regal_graph *graph, size_t index);
+
+/* -- Problem: a graph, a machine and an objective ---------------------------
+ */
+
+typedef struct regal_problem regal_problem;
+
+#define REGAL_MAX_DEVICES 64
+
+/* Machine and objective come from the options (groups "machine" and
+ * "objective"; `machine` names a machine file). The graph must outlive it. */
+REGAL_API regal_status regal_problem_create(regal_context *context,
+                                            const regal_graph *graph,
+                                            const regal_options *options,
+                                            regal_problem **problem);
+REGAL_API void regal_problem_free(regal_problem *problem);
+REGAL_API uint32_t regal_problem_devices(const regal_problem *problem);
+REGAL_API const regal_graph *regal_problem_graph(const regal_problem *problem);
+
+/* Lower bounds that no plan can beat. */
+typedef struct regal_bound {
+  int64_t runtime_ns;
+  int64_t peak_bytes; /* of the device with the largest peak */
+} regal_bound;
+
+/* -- Plan -------------------------------------------------------------------*/
+
+typedef struct regal_step {
+  uint32_t op;  /* the op that runs, or that produced what is sent */
+  int32_t port; /* REGAL_RUN, or the output sent; -1 for a control transfer */
+  uint16_t device; /* where it runs, or the sender */
+  uint16_t to;     /* the receiver; = device for a run */
+} regal_step;
+
+#define REGAL_RUN INT32_MIN
+
+typedef struct regal_plan {
+  regal_context *context;
+  uint32_t step_count;
+  regal_step *steps; /* in order */
+} regal_plan;
+
+typedef struct regal_cost {
+  int64_t runtime_ns;
+  int64_t peak_bytes[REGAL_MAX_DEVICES]; /* of each device */
+  int64_t max_peak_bytes;                /* the largest of them */
+  int64_t excess_bytes; /* sum over devices of what is beyond their limit */
+} regal_cost;
+
+REGAL_API void regal_plan_free(regal_plan *plan);
+
+/* Reads a plan file, or a bare order (one id a line, optionally a device).
+ * In a bare order transfers are added just before their first reader. */
+REGAL_API regal_status regal_plan_load(regal_context *context,
+                                       const regal_problem *problem,
+                                       const char *path, regal_plan **plan);
+
+/* A plan file says for which machine it was made: sets the options of group
+ * "machine" and "objective" that were not given explicitly, so that a plan is
+ * judged on its own machine. A bare order changes nothing. */
+REGAL_API regal_status regal_plan_options(regal_context *context,
+                                          const char *path,
+                                          regal_options *options);
+
+/* Simulates a plan by the slow, independent verifier. REGAL_INVALID_PLAN, with
+ * the rule and the step in the message, when it breaks the model's rules. */
+REGAL_API regal_status regal_verify(regal_context *context,
+                                    const regal_problem *problem,
+                                    const regal_plan *plan, regal_cost *cost);
+
+/* -- Search -----------------------------------------------------------------*/
+
+/* One improvement of the best plan, for progress and for the report. */
+typedef struct regal_progress {
+  uint64_t evaluations;
+  double seconds;
+  int64_t best;  /* the objective: nanoseconds or bytes */
+  int64_t bound; /* its lower bound */
+  bool fits;     /* within the memory limit */
+} regal_progress;
+
+/* Called by the solving thread at each improvement and a few times a second. */
+typedef void (*regal_progress_fn)(void *state, const regal_progress *progress);
+REGAL_API void regal_set_progress(regal_context *context, regal_progress_fn fn,
+                                  void *state);
+
+typedef struct regal_result {
+  regal_context *context;
+  const regal_problem *problem;
+  regal_problem *owned_problem; /* by regal_solve; else NULL */
+  regal_plan *plan;
+  regal_cost cost;   /* by the verifier */
+  regal_cost before; /* everything on one device, in the file's order */
+  regal_bound bound;
+  regal_stop stop;
+  bool fits; /* within the memory limit */
+  const char *method;
+  char *account; /* one line: what the method did */
+  uint64_t seed, evaluations;
+  double seconds;
+  int threads;
+} regal_result;
+
+/* Runs options->method. Every plan that comes out has passed the verifier.
+ * Deterministic for a given seed and an evaluation budget, whatever the number
+ * of threads. REGAL_OK also when no plan fits the memory limit: see `fits`. */
+REGAL_API regal_status regal_optimize(regal_context *context,
+                                      const regal_problem *problem,
+                                      const regal_options *options,
+                                      regal_result **result);
+/* regal_problem_create and regal_optimize in one; the result owns the
+ * problem. */
+REGAL_API regal_status regal_solve(regal_context *context,
+                                   const regal_graph *graph,
+                                   const regal_options *options,
+                                   regal_result **result);
+/* The result of a plan that exists already: verified, with its cost and bound,
+ * as the reports and savers want it. It holds a copy of the plan. No search
+ * runs: method is "given", and seed, evaluations and threads are 0. */
+REGAL_API regal_status regal_evaluate(regal_context *context,
+                                      const regal_problem *problem,
+                                      const regal_plan *plan,
+                                      regal_result **result);
+REGAL_API void regal_result_free(regal_result *result);
+
+typedef struct regal_method_info {
+  const char *name, *help, *budget; /* what its budget means, or "none" */
+} regal_method_info;
+
+REGAL_API size_t regal_method_count(void);
+REGAL_API regal_method_info regal_method_at(size_t index);
+
+typedef struct regal_decoder_info {
+  const char *name, *help;
+  char genes[160]; /* its gene classes: "affinity (op, device), ..." */
+} regal_decoder_info;
+
+REGAL_API size_t regal_decoder_count(void);
+REGAL_API regal_decoder_info regal_decoder_at(size_t index);
+
+/* -- Proposals (experimental) ------------------------------------------------
+ * One Beta distribution per gene for the initial population and the mutants of
+ * BRKGA, uniform until set, and optionally a crossover bias per gene: this is
+ * what a policy predicts. Genes are addressed by class and by index inside the
+ * class: op for (op) classes, op*devices+device, tensor*devices+device. */
+
+typedef struct regal_proposal regal_proposal;
+
+REGAL_API regal_status regal_proposal_create(regal_context *context,
+                                             const regal_problem *problem,
+                                             const char *decoder,
+                                             regal_proposal **proposal);
+REGAL_API void regal_proposal_free(regal_proposal *proposal);
+REGAL_API size_t regal_proposal_genes(const regal_proposal *proposal,
+                                      const char *gene_class);
+/* All genes of a class at once when index is SIZE_MAX. */
+REGAL_API regal_status regal_proposal_set_beta(regal_proposal *proposal,
+                                               const char *gene_class,
+                                               size_t index, double alpha,
+                                               double beta);
+/* Probability, in [0.5, 1], that a child takes the elite parent's gene. */
+REGAL_API regal_status regal_proposal_set_bias(regal_proposal *proposal,
+                                               const char *gene_class,
+                                               size_t index, double bias);
+/* regal_optimize with BRKGA on the proposal's decoder. */
+REGAL_API regal_status regal_optimize_guided(regal_context *context,
+                                             const regal_problem *problem,
+                                             const regal_options *options,
+                                             const regal_proposal *proposal,
+                                             regal_result **result);
+
+/* -- Files and reports ------------------------------------------------------
+ * "-" is stdout. Files are written whole or not at all. */
+
+REGAL_API regal_status regal_plan_save(regal_context *context,
+                                       const regal_result *result,
+                                       const char *path);
+/* The plan object without its steps, as --json prints. */
+REGAL_API regal_status regal_result_save_json(regal_context *context,
+                                              const regal_result *result,
+                                              const char *path);
+/* A graph's figures and the reader's notes, as `inspect --json` prints. */
+REGAL_API regal_status regal_graph_info_save_json(regal_context *context,
+                                                  const regal_graph *graph,
+                                                  const char *path);
+/* Chrome / Perfetto trace: a track per device, transfers as flows, memory as
+ * counters. */
+REGAL_API regal_status regal_trace_save(regal_context *context,
+                                        const regal_problem *problem,
+                                        const regal_plan *plan,
+                                        const char *path);
+/* Readable text, for people: the summary of a result; the devices' timeline
+ * drawn `columns` wide; where a plan's time and memory go; a graph's figures
+ * and the reader's notes. Cost O(plan), written to an open stream. */
+REGAL_API regal_status regal_report_summary(regal_context *context,
+                                            const regal_result *result,
+                                            FILE *stream);
+REGAL_API regal_status regal_report_timeline(regal_context *context,
+                                             const regal_problem *problem,
+                                             const regal_plan *plan,
+                                             int columns, FILE *stream);
+REGAL_API regal_status regal_report_explain(regal_context *context,
+                                            const regal_problem *problem,
+                                            const regal_plan *plan,
+                                            FILE *stream);
+REGAL_API regal_status regal_report_graph(regal_context *context,
+                                          const regal_graph *graph,
+                                          FILE *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

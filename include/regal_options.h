@@ -1,0 +1,113 @@
+/* The table of options: one row each, for the command line, the library and
+ * the documentation alike.
+ *
+ * To add an option, add a row; nothing else. The row makes the field of
+ * regal_options (with '_' for '-'), the command-line flag, its --help line, its
+ * range check and its line in docs/options.md.
+ *
+ *   INTEGER (field, "name", default, low, high, "UNIT", "group", "help")
+ *   REAL    (field, "name", default, low, high, "UNIT", "group", "help")
+ *   BYTES   (field, "name", default,            "UNIT", "group", "help")
+ *   DURATION(field, "name", default ns,         "UNIT", "group", "help")
+ *   CHOICE  (field, "name", "default", "a|b|c",         "group", "help")
+ *   FLAG    (field, "name",                             "group", "help")
+ *   TEXT    (field, "name", default or NULL,    "UNIT", "group", "help")
+ *
+ * Groups: reading, machine, objective, search, brkga, output.
+ */
+#ifndef REGAL_OPTIONS_H
+#define REGAL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* clang-format off */
+#define REGAL_OPTION_TABLE(INTEGER, REAL, BYTES, DURATION, CHOICE, FLAG, TEXT) \
+  CHOICE(loops, "loops", "reject", "reject|cut", "reading", \
+    "cut: drop the edges that leave NextIteration nodes (while loops)") \
+  CHOICE(variables, "variables", "tensors", "tensors|resident", "reading", \
+    "resident: what ReadVariableOp returns is a parameter, once per handle") \
+  FLAG(aliases, "aliases", "reading", \
+    "an output marked as alias shares the memory of its input") \
+  INTEGER(devices, "devices", 2, 1, 64, "N", "machine", \
+    "number of devices") \
+  BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", \
+    "memory of each device; 16GiB works too; 0 = no limit") \
+  BYTES(bandwidth, "bandwidth", 0, "BYTES_PER_S", "machine", \
+    "of each link between two devices; 25GB works too; 0 = infinite") \
+  DURATION(latency, "latency", 0, "DURATION", "machine", \
+    "of each transfer: 10us, 500ns") \
+  CHOICE(transfers, "transfers", "blocking", "blocking|overlapped", "machine", \
+    "whether a transfer stops both devices or runs beside them") \
+  CHOICE(control, "control", "wait", "wait|transfer", "machine", \
+    "control edges: the consumer waits, or a zero-byte transfer") \
+  TEXT(machine, "machine", 0, "FILE", "machine", \
+    "machine file (JSON): speeds, links, op times, groups of ops") \
+  CHOICE(objective, "objective", "runtime", "runtime|memory", "objective", \
+    "what to minimise; runtime respects the memory limit") \
+  TEXT(method, "method", "auto", "NAME", "search", \
+    "how to search: see 'regal methods'") \
+  TEXT(decoder, "decoder", 0, "NAME", "search", \
+    "how a chromosome becomes a plan: see 'regal methods'") \
+  INTEGER(evaluations, "evaluations", 0, 0, 1e15, "N", "search", \
+    "budget in evaluations; 0 = 5000, or no limit with --time") \
+  REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", \
+    "stop after this long; 0 = no limit") \
+  REAL(target, "target", 0, 0, 9.2e18, "COST", "search", \
+    "stop at this cost (nanoseconds or bytes); 0 = none") \
+  INTEGER(seed, "seed", 1, 0, 9e18, "N", "search", \
+    "same seed, same plan, for any number of threads") \
+  INTEGER(threads, "threads", 0, 0, 1024, "N", "search", \
+    "0 = all cores") \
+  TEXT(start, "start", 0, "PLAN", "search", \
+    "start from this plan or order; never returns anything worse") \
+  INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", \
+    "chromosomes in each island") \
+  REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", \
+    "share of the population that survives") \
+  REAL(mutants, "mutants", 0.15, 0, 1, "SHARE", "brkga", \
+    "share of the population drawn anew in each generation") \
+  REAL(elite_bias, "elite-bias", 0.7, 0.5, 1, "P", "brkga", \
+    "probability that a child takes the elite parent's gene") \
+  INTEGER(islands, "islands", 1, 1, 1024, "N", "brkga", \
+    "populations that evolve apart") \
+  INTEGER(exchange, "exchange", 20, 1, 1000000, "GENERATIONS", "brkga", \
+    "how often islands send their best to the next one") \
+  INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", \
+    "draw the population anew after so many without gain; 0 = never") \
+  TEXT(output, "output", 0, "FILE", "output", \
+    "write the plan (convert: the graph) here; '-' is stdout") \
+  TEXT(trace, "trace", 0, "FILE", "output", \
+    "write a Chrome / Perfetto trace") \
+  CHOICE(format, "format", "auto", "auto|binary|text", "output", \
+    "format of a graph that is written; auto: by the file's ending") \
+  FLAG(json, "json", "output", \
+    "print the result as JSON instead of text") \
+  FLAG(timeline, "timeline", "output", \
+    "draw what each device does over time") \
+  FLAG(quiet, "quiet", "output", "no progress, no notes") \
+  FLAG(verbose, "verbose", "output", "more about the run")
+/* clang-format on */
+
+#define REGAL_FIELD_INTEGER(field, ...) int64_t field;
+#define REGAL_FIELD_REAL(field, ...) double field;
+#define REGAL_FIELD_CHOICE(field, ...) int64_t field;
+#define REGAL_FIELD_FLAG(field, ...) bool field;
+#define REGAL_FIELD_TEXT(field, ...) char field[1024];
+
+/* Field by field the options' values; a choice is its index in `choices`; a
+ * text that is unset is "". Copy it freely. */
+typedef struct regal_options {
+  REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL,
+                     REGAL_FIELD_INTEGER, REGAL_FIELD_INTEGER,
+                     REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG, REGAL_FIELD_TEXT)
+  uint64_t given[2]; /* bit per row: set explicitly, so it overrides files */
+} regal_options;
+
+#undef REGAL_FIELD_INTEGER
+#undef REGAL_FIELD_REAL
+#undef REGAL_FIELD_CHOICE
+#undef REGAL_FIELD_FLAG
+#undef REGAL_FIELD_TEXT
+
+#endif

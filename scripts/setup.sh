@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Installs what is missing to build or test regal: scripts/setup.sh SET...
+#
+#   build   compiler, CMake, Ninja and the libraries that regal links
+#   test    cmocka, Clang with its sanitizers, and what the tests call
+#
+# Debian 12 is the reference; later Debian and Ubuntu work too. What is there is
+# left alone: when nothing is missing, this neither asks for root nor touches
+# the network.
+set -euo pipefail
+
+# PACKAGE, or PACKAGE:COMMAND where any source of the command will do.
+build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
+  pkg-config:pkg-config libprotobuf-c-dev protobuf-c-compiler:protoc-c
+  libjansson-dev zlib1g-dev libzstd-dev)
+test_packages=(libcmocka-dev clang:clang clang-format:clang-format
+  llvm:llvm-symbolizer protobuf-compiler:protoc valgrind:valgrind
+  gzip:gzip zstd:zstd python3:python3)
+
+is_installed() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+is_there() {
+  local package=${1%%:*} command=${1#*:}
+  is_installed "$package" ||
+    { [ "$command" != "$1" ] && command -v "$command" >/dev/null; }
+}
+
+# Runs apt-get as root, without questions.
+apt() {
+  local root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "setup: not root and no sudo; as root, run: apt-get $*" >&2
+      exit 1
+    fi
+    root=(sudo)
+  fi
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get \
+    -o DPkg::Lock::Timeout=120 "$@"
+}
+
+updated=no
+install_packages() {
+  if [ $updated = no ]; then
+    apt update -qq
+    updated=yes
+  fi
+  echo "setup: installing $*"
+  apt install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Clang's sanitizer runtimes carry Clang's version in their package's name.
+install_clang_runtimes() {
+  local version
+  version=$(dpkg-query -W -f='${Depends}' clang 2>/dev/null |
+    sed -n 's/.*clang-\([0-9]*\).*/\1/p')
+  if [ -n "$version" ] && ! is_installed "libclang-rt-$version-dev"; then
+    install_packages "libclang-rt-$version-dev"
+  fi
+}
+
+wanted=()
+for set in "${@:-build}"; do
+  case $set in
+  build) wanted+=("${build_packages[@]}") ;;
+  test) wanted+=("${test_packages[@]}") ;;
+  *)
+    echo "setup: no set of packages '$set'; there are: build test" >&2
+    exit 1
+    ;;
+  esac
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "setup: no apt here, so nothing is installed; needed are (Debian's" \
+    "names): ${wanted[*]%%:*}" >&2
+  exit 0
+fi
+
+missing=()
+for item in "${wanted[@]}"; do
+  is_there "$item" || missing+=("${item%%:*}")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  install_packages "${missing[@]}"
+fi
+case " $* " in
+*" test "*) install_clang_runtimes ;;
+esac

@@ -1,0 +1,193 @@
+/* The public way into the search: sets it up, runs the method, and lets no plan
+ * out that the verifier has not passed.
+ */
+#include <math.h>
+
+#include "cost/bound.h"
+#include "cost/verify.h"
+#include "formats/formats.h"
+#include "search/placement.h"
+#include "search/search.h"
+
+#define DEFAULT_EVALUATIONS 5000
+
+regal_status regal_problem_create(regal_context *context,
+                                  const regal_graph *graph,
+                                  const regal_options *options,
+                                  regal_problem **problem) {
+  regal_machine *machine;
+  if (options->machine[0])
+    REGAL_TRY(regal_machine_load(context, options->machine, graph, options,
+                                 &machine));
+  else
+    REGAL_TRY(regal_machine_create(context, options, &machine));
+  return regal_problem_bind(context, graph, machine,
+                            (enum regal_objective)options->objective, problem);
+}
+
+static void set_budget(regal_search *search) {
+  const regal_options *options = search->options;
+  search->began = regal_seconds();
+  search->deadline =
+      options->time > 0 ? search->began + options->time : INFINITY;
+  if (options->evaluations > 0)
+    search->budget = (uint64_t)options->evaluations;
+  else
+    search->budget = options->time > 0 ? UINT64_MAX : DEFAULT_EVALUATIONS;
+}
+
+/* A plan from outside is checked before the fast code sees it. */
+static regal_status offer_start(regal_search *search) {
+  const char *path = search->options->start;
+  regal_plan *plan;
+  regal_cost cost;
+  if (!path[0])
+    return REGAL_OK;
+  REGAL_TRY(regal_plan_load(search->context, search->problem, path, &plan));
+  regal_status status =
+      regal_verify(search->context, search->problem, plan, &cost);
+  if (status != REGAL_OK) {
+    regal_plan_free(plan);
+    return status;
+  }
+  REGAL_TRY(regal_search_offer(search, plan));
+  search->start = search->best;
+  return REGAL_OK;
+}
+
+static regal_status run_search(regal_search *search) {
+  const regal_method *method = regal_method_find(search->options->method);
+  if (!method)
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "--method: there is no method \"%s\"; 'regal methods' "
+                      "lists them",
+                      search->options->method);
+  REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
+                              &search->pool));
+  REGAL_TRY(regal_simulator_create(search->context, search->problem,
+                                   &search->simulator));
+  REGAL_TRY(
+      regal_bound_compute(search->context, search->problem, &search->bound));
+  search->best_fitness = REGAL_FITNESS_WORST;
+  set_budget(search);
+  REGAL_TRY(offer_start(search));
+  REGAL_TRY(method->run(search));
+  if (!search->best)
+    return regal_fail(search->context, REGAL_INTERNAL,
+                      "method %s returned no plan", method->name);
+  if (search->stop == REGAL_STOP_DONE && search->best_fitness.excess == 0)
+    regal_search_should_stop(search);
+  return REGAL_OK;
+}
+
+/* Everything on one device, in the file's order: what a user has today. */
+static regal_status cost_before(regal_search *search, regal_cost *before) {
+  const regal_problem *problem = search->problem;
+  regal_context *context = search->context;
+  uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
+  uint8_t *placement = regal_alloc(context, problem->ops, 1);
+  regal_plan *plan = NULL;
+  regal_status status = REGAL_OK;
+  if (!order || !placement)
+    status = regal_fail_memory(context);
+  for (uint32_t op = 0; status == REGAL_OK && op < problem->ops; op++)
+    order[op] = op;
+  if (status == REGAL_OK) {
+    regal_place_single(problem, placement);
+    status = regal_plan_from_order(context, problem, order, placement, &plan);
+  }
+  if (status == REGAL_OK)
+    status = regal_verify(context, problem, plan, before);
+  regal_plan_free(plan);
+  regal_release(context, placement);
+  regal_release(context, order);
+  return status;
+}
+
+/* The verifier's word on the best plan; it must agree with the fast code. */
+static regal_status judge(regal_search *search, regal_result *result) {
+  REGAL_TRY(regal_verify(search->context, search->problem, search->best,
+                         &result->cost));
+  regal_fitness judged = regal_fitness_of(search->problem, &result->cost);
+  if (regal_fitness_less(judged, search->plan_fitness) ||
+      regal_fitness_less(search->plan_fitness, judged))
+    return regal_fail(search->context, REGAL_INTERNAL,
+                      "the simulator and the verifier disagree on a plan");
+  REGAL_TRY(cost_before(search, &result->before));
+  result->account = regal_copy_text(search->context, search->account);
+  if (!result->account)
+    return regal_fail_memory(search->context);
+  return REGAL_OK;
+}
+
+static void fill_result(regal_search *search, regal_result *result) {
+  const regal_method *method = regal_method_find(search->options->method);
+  result->problem = search->problem;
+  result->plan = search->best;
+  result->bound = search->bound;
+  result->stop = search->stop;
+  result->fits = result->cost.excess_bytes == 0;
+  result->method = method->name;
+  result->seed = (uint64_t)search->options->seed;
+  result->evaluations = search->evaluations;
+  result->seconds = regal_seconds() - search->began;
+  result->threads = regal_pool_threads(search->pool);
+  search->best = NULL;
+}
+
+regal_status regal_optimize_guided(regal_context *context,
+                                   const regal_problem *problem,
+                                   const regal_options *options,
+                                   const regal_proposal *proposal,
+                                   regal_result **result) {
+  regal_search search = {.context = context,
+                         .problem = problem,
+                         .options = options,
+                         .proposal = proposal};
+  regal_result *made = regal_alloc(context, 1, sizeof *made);
+  if (!made)
+    return regal_fail_memory(context);
+  made->context = context;
+  regal_status status = run_search(&search);
+  if (status == REGAL_OK)
+    status = judge(&search, made);
+  if (status == REGAL_OK)
+    fill_result(&search, made);
+  else
+    regal_result_free(made);
+  regal_plan_free(search.best);
+  regal_simulator_free(search.simulator);
+  regal_pool_free(search.pool);
+  if (status == REGAL_OK)
+    *result = made;
+  return status;
+}
+
+regal_status regal_optimize(regal_context *context,
+                            const regal_problem *problem,
+                            const regal_options *options,
+                            regal_result **result) {
+  return regal_optimize_guided(context, problem, options, NULL, result);
+}
+
+regal_status regal_solve(regal_context *context, const regal_graph *graph,
+                         const regal_options *options, regal_result **result) {
+  regal_problem *problem;
+  REGAL_TRY(regal_problem_create(context, graph, options, &problem));
+  regal_status status = regal_optimize(context, problem, options, result);
+  if (status == REGAL_OK)
+    (*result)->owned_problem = problem;
+  else
+    regal_problem_free(problem);
+  return status;
+}
+
+void regal_result_free(regal_result *result) {
+  if (!result)
+    return;
+  regal_context *context = result->context;
+  regal_plan_free(result->plan);
+  regal_problem_free(result->owned_problem);
+  regal_release(context, result->account);
+  regal_release(context, result);
+}

@@ -1,0 +1,23 @@
+/* One block of memory, carved into arrays. A layout function is called twice:
+ * with a null base, to learn the size, and with the block, to set pointers. */
+#ifndef REGAL_BASE_CARVE_H
+#define REGAL_BASE_CARVE_H
+
+#include <stddef.h>
+
+#define REGAL_CARVE_ALIGN 64 /* a cache line, so that threads do not share */
+
+typedef struct regal_carver {
+  char *base; /* NULL while measuring */
+  size_t used;
+} regal_carver;
+
+static inline void *regal_carve(regal_carver *carver, size_t count,
+                                size_t size) {
+  size_t at = carver->used;
+  carver->used += (count * size + REGAL_CARVE_ALIGN - 1) / REGAL_CARVE_ALIGN *
+                  REGAL_CARVE_ALIGN;
+  return carver->base ? carver->base + at : NULL;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* The handle behind every call: allocation, the last error, stop and progress.
+ *
+ * All memory goes through regal_alloc and regal_release, so that it is checked
+ * for overflow, accounted for, and can be made to fail in tests.
+ */
+#ifndef REGAL_BASE_CONTEXT_H
+#define REGAL_BASE_CONTEXT_H
+
+#include "regal.h"
+
+#define REGAL_MESSAGE_CAPACITY 1024
+
+struct regal_context {
+  regal_allocator allocator;
+  size_t bytes_in_use, bytes_peak;
+  char message[REGAL_MESSAGE_CAPACITY];
+  volatile int stop_requested; /* read and written with atomic builtins */
+  regal_progress_fn progress;
+  void *progress_state;
+};
+
+/* Stores the message and returns `status`. */
+regal_status regal_fail(regal_context *context, regal_status status,
+                        const char *format, ...) REGAL_FORMAT(3, 4);
+/* The same for the one error that needs no words. */
+regal_status regal_fail_memory(regal_context *context);
+
+/* Hands an error on to the caller. */
+#define REGAL_TRY(call)                                                        \
+  do {                                                                         \
+    regal_status try_status_ = (call);                                         \
+    if (try_status_ != REGAL_OK)                                               \
+      return try_status_;                                                      \
+  } while (0)
+
+/* `count` zeroed objects of `size` bytes, 64-byte aligned blocks are not
+ * promised. NULL when memory is out or count * size overflows. A count of 0
+ * gives a valid block. */
+void *regal_alloc(regal_context *context, size_t count, size_t size);
+/* Grows a block made by regal_alloc (NULL works); new bytes are zero. On
+ * failure returns NULL and the old block stays. */
+void *regal_grow(regal_context *context, void *block, size_t count,
+                 size_t size);
+void regal_release(regal_context *context, void *block);
+char *regal_copy_text(regal_context *context, const char *text);
+
+bool regal_stop_requested(const regal_context *context);
+
+/* A growing array: makes room for one more in `array` of `count` items with
+ * `*capacity`, doubling. False when memory is out. */
+#define REGAL_RESERVE(context, array, count, capacity)                         \
+  ((count) < (capacity) ||                                                     \
+   regal_reserve((context), (void **)&(array), &(capacity), sizeof *(array)))
+bool regal_reserve(regal_context *context, void **array, size_t *capacity,
+                   size_t size);
+
+#endif

@@ -1,0 +1,186 @@
+/* Whole files: read in one go, written whole or not at all. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static regal_status fail_system(regal_context *context, const char *name) {
+  return regal_fail(context, REGAL_IO, "%s: %s", name, strerror(errno));
+}
+
+static regal_status fail_directory(regal_context *context, const char *name) {
+  return regal_fail(context, REGAL_IO, "%s: is a directory, expected a file",
+                    name);
+}
+
+/* -- Reading --------------------------------------------------------------- */
+
+/* A first block that takes a regular file whole; its size is only a hint. */
+static size_t first_block(const struct stat *info) {
+  if (!S_ISREG(info->st_mode) || info->st_size <= 0)
+    return 65536;
+  return (size_t)info->st_size + 2;
+}
+
+static regal_status read_all(regal_context *context, const char *name, int file,
+                             regal_text *text) {
+  struct stat info;
+  if (fstat(file, &info))
+    return fail_system(context, name);
+  if (S_ISDIR(info.st_mode))
+    return fail_directory(context, name);
+  size_t capacity = first_block(&info);
+  for (;;) {
+    if (text->size + 1 >= text->capacity) {
+      capacity = text->capacity ? text->capacity * 2 : capacity;
+      char *grown = regal_grow(context, text->bytes, capacity, 1);
+      if (!grown)
+        return regal_fail_memory(context);
+      text->bytes = grown;
+      text->capacity = capacity;
+    }
+    ssize_t got =
+        read(file, text->bytes + text->size, text->capacity - text->size - 1);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return fail_system(context, name);
+    if (got == 0)
+      break;
+    text->size += (size_t)got;
+  }
+  text->bytes[text->size] = 0;
+  return REGAL_OK;
+}
+
+/* Replaces compressed bytes by what they inflate to. */
+static regal_status inflate_in_place(regal_context *context, const char *name,
+                                     regal_text *text) {
+  if (!regal_is_compressed(text->bytes, text->size))
+    return REGAL_OK;
+  regal_text plain;
+  REGAL_TRY(regal_inflate(context, name, text->bytes, text->size, &plain));
+  regal_text_free(text);
+  *text = plain;
+  return REGAL_OK;
+}
+
+regal_status regal_read_file(regal_context *context, const char *path,
+                             regal_text *text) {
+  bool standard = !strcmp(path, "-");
+  const char *name = standard ? "stdin" : path;
+  regal_text_init(text, context);
+  int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return fail_system(context, name);
+  regal_status status = read_all(context, name, file, text);
+  if (!standard)
+    close(file);
+  if (status == REGAL_OK)
+    status = inflate_in_place(context, name, text);
+  if (status != REGAL_OK)
+    regal_text_free(text);
+  return status;
+}
+
+/* -- Writing --------------------------------------------------------------- */
+
+/* Through stdio, so that it keeps its place among what the program prints. */
+static regal_status save_stdout(regal_context *context,
+                                const regal_text *text) {
+  if (fwrite(text->bytes, 1, text->size, stdout) != text->size ||
+      fflush(stdout))
+    return fail_system(context, "stdout");
+  return REGAL_OK;
+}
+
+/* Writes and closes; false, with errno, on failure. */
+static bool write_all(int file, const regal_text *text) {
+  size_t done = 0;
+  while (done < text->size) {
+    ssize_t put = write(file, text->bytes + done, text->size - done);
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put < 0) {
+      int reason = errno;
+      close(file);
+      errno = reason;
+      return false;
+    }
+    done += (size_t)put;
+  }
+  return close(file) == 0;
+}
+
+static regal_status save_direct(regal_context *context, const regal_text *text,
+                                const char *path) {
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0 || !write_all(file, text))
+    return fail_system(context, path);
+  return REGAL_OK;
+}
+
+/* Makes a new file beside `path`; `name` has room for its name. */
+static int make_temporary(const char *path, char *name, size_t capacity) {
+  for (int attempt = 0; attempt < 1000; attempt++) {
+    snprintf(name, capacity, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
+    int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST)
+      return file;
+  }
+  return -1;
+}
+
+/* `mode` is that of the file to replace, or 0 when there is none. */
+static regal_status save_renamed(regal_context *context, const regal_text *text,
+                                 const char *path, mode_t mode) {
+  size_t capacity = strlen(path) + 48;
+  char *name = regal_alloc(context, capacity, 1);
+  if (!name)
+    return regal_fail_memory(context);
+  regal_status status = REGAL_OK;
+  int file = make_temporary(path, name, capacity);
+  if (file < 0) {
+    status = fail_system(context, path);
+  } else {
+    bool kept = !mode || !fchmod(file, mode & 07777) || errno == EPERM;
+    if (!write_all(file, text) || !kept || rename(name, path)) {
+      status = fail_system(context, path);
+      unlink(name);
+    }
+  }
+  regal_release(context, name);
+  return status;
+}
+
+/* A symbolic link stays one: the file that it points to is replaced. */
+static regal_status save_resolved(regal_context *context,
+                                  const regal_text *text, const char *path,
+                                  mode_t mode) {
+  struct stat info;
+  char target[PATH_MAX];
+  if (!lstat(path, &info) && S_ISLNK(info.st_mode) && realpath(path, target))
+    path = target;
+  return save_renamed(context, text, path, mode);
+}
+
+regal_status regal_text_save(regal_context *context, const regal_text *text,
+                             const char *path) {
+  struct stat info;
+  if (text->failed)
+    return regal_fail_memory(context);
+  if (!strcmp(path, "-"))
+    return save_stdout(context, text);
+  if (stat(path, &info))
+    return save_resolved(context, text, path, 0);
+  if (S_ISDIR(info.st_mode))
+    return fail_directory(context, path);
+  if (!S_ISREG(info.st_mode))
+    return save_direct(context, text, path);
+  return save_resolved(context, text, path, info.st_mode);
+}

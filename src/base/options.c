@@ -1,0 +1,323 @@
+/* Options: everything here is generated from the table of regal_options.h.
+ *
+ * A value is checked and then stored; a rejected value leaves the options as
+ * they were. Defaults go through the same parser, as text.
+ */
+#include "base/options.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTEGER_INFO(field, name, value, low, high, unit, group, help)         \
+  {name, REGAL_OPTION_INTEGER, NULL, low, high, unit, group, help, #value},
+#define REAL_INFO(field, name, value, low, high, unit, group, help)            \
+  {name, REGAL_OPTION_REAL, NULL, low, high, unit, group, help, #value},
+#define BYTES_INFO(field, name, value, unit, group, help)                      \
+  {name, REGAL_OPTION_BYTES, NULL, 0, 0x1p63, unit, group, help, #value},
+#define DURATION_INFO(field, name, value, unit, group, help)                   \
+  {name, REGAL_OPTION_DURATION, NULL, 0, 0x1p63, unit, group, help, #value},
+#define CHOICE_INFO(field, name, value, choices, group, help)                  \
+  {name, REGAL_OPTION_CHOICE, choices, 0, 0, choices, group, help, value},
+#define FLAG_INFO(field, name, group, help)                                    \
+  {name, REGAL_OPTION_FLAG, NULL, 0, 0, NULL, group, help, "false"},
+#define TEXT_INFO(field, name, value, unit, group, help)                       \
+  {name, REGAL_OPTION_TEXT, NULL, 0, 0, unit, group, help, value},
+
+static const regal_option_info table[] = {
+    REGAL_OPTION_TABLE(INTEGER_INFO, REAL_INFO, BYTES_INFO, DURATION_INFO,
+                       CHOICE_INFO, FLAG_INFO, TEXT_INFO)};
+
+#define OFFSET(field, ...) offsetof(regal_options, field),
+
+static const size_t offsets[] = {
+    REGAL_OPTION_TABLE(OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET)};
+
+#define ROWS (sizeof table / sizeof *table)
+#define TEXT_CAPACITY sizeof((regal_options *)NULL)->method
+_Static_assert(ROWS <= 128, "`given` has a bit for each row");
+
+size_t regal_option_count(void) {
+  return ROWS;
+}
+
+const regal_option_info *regal_option_at(size_t index) {
+  return index < ROWS ? &table[index] : NULL;
+}
+
+size_t regal_option_find(const char *name) {
+  size_t index = 0;
+  while (index < ROWS && strcmp(table[index].name, name))
+    index++;
+  return index;
+}
+
+/* -- Parsing ---------------------------------------------------------------
+ * Each parser stores the value at `field` and returns true, or says in `why`
+ * what is wrong with it. */
+
+#define WHY_CAPACITY 512
+#define QUOTED "\"%.100s\""
+
+static bool parse_integer(const regal_option_info *info, const char *value,
+                          int64_t *field, char *why) {
+  char *end;
+  errno = 0;
+  long long parsed = strtoll(value, &end, 10);
+  bool digits = *value == '-' || (*value >= '0' && *value <= '9');
+  bool number = digits && end != value && !*end;
+  if (number && !errno && parsed >= (int64_t)info->low &&
+      parsed <= (int64_t)info->high) {
+    *field = parsed;
+    return true;
+  }
+  snprintf(why, WHY_CAPACITY,
+           QUOTED " is %s, expected a whole number from %.0f to %.0f", value,
+           number ? "out of range" : "not a number", info->low, info->high);
+  return false;
+}
+
+static bool parse_real(const regal_option_info *info, const char *value,
+                       double *field, char *why) {
+  char *end;
+  double parsed = strtod(value, &end);
+  bool number =
+      *value && strspn(value, "0123456789.eE+-") == strlen(value) && !*end;
+  if (number && parsed >= info->low && parsed <= info->high) {
+    *field = parsed;
+    return true;
+  }
+  snprintf(why, WHY_CAPACITY, QUOTED " is %s, expected a number from %g to %g",
+           value, number ? "out of range" : "not a number", info->low,
+           info->high);
+  return false;
+}
+
+static bool parse_bytes(const char *value, int64_t *field, char *why) {
+  if (regal_parse_bytes(value, field))
+    return true;
+  snprintf(why, WHY_CAPACITY,
+           QUOTED " is not a number of bytes, expected one such as 1000, "
+                  "16GiB or 25GB",
+           value);
+  return false;
+}
+
+static bool parse_duration(const char *value, int64_t *field, char *why) {
+  if (regal_parse_duration(value, field))
+    return true;
+  snprintf(why, WHY_CAPACITY,
+           QUOTED " is not a duration, expected one such as 250ns, 10us or "
+                  "1.5ms",
+           value);
+  return false;
+}
+
+int regal_choice_index(const char *choices, const char *value) {
+  size_t length = strlen(value);
+  for (int index = 0;; index++) {
+    size_t width = strcspn(choices, "|");
+    if (width == length && !strncmp(choices, value, width))
+      return index;
+    if (!choices[width])
+      return -1;
+    choices += width + 1;
+  }
+}
+
+static bool parse_choice(const regal_option_info *info, const char *value,
+                         int64_t *field, char *why) {
+  int index = regal_choice_index(info->choices, value);
+  if (index >= 0) {
+    *field = index;
+    return true;
+  }
+  int at = snprintf(why, WHY_CAPACITY, QUOTED " is not one of ", value);
+  for (const char *c = info->choices; *c && at + 3 < WHY_CAPACITY; c++) {
+    why[at++] = *c == '|' ? ',' : *c;
+    if (*c == '|')
+      why[at++] = ' ';
+  }
+  why[at] = 0;
+  return false;
+}
+
+/* On the command line a flag stands alone, which is an empty value here. */
+static bool parse_flag(const char *value, bool *field, char *why) {
+  bool yes = !*value || !strcmp(value, "true");
+  if (yes || !strcmp(value, "false")) {
+    *field = yes;
+    return true;
+  }
+  snprintf(why, WHY_CAPACITY, QUOTED " is not one of true, false", value);
+  return false;
+}
+
+static bool parse_text(const char *value, char *field, char *why) {
+  size_t size = strlen(value) + 1;
+  if (size <= TEXT_CAPACITY) {
+    memcpy(field, value, size);
+    return true;
+  }
+  snprintf(why, WHY_CAPACITY, "the value is longer than %zu bytes",
+           TEXT_CAPACITY - 1);
+  return false;
+}
+
+static bool parse(regal_options *options, size_t index, const char *value,
+                  char *why) {
+  const regal_option_info *info = &table[index];
+  void *field = (char *)options + offsets[index];
+  switch (info->type) {
+  case REGAL_OPTION_INTEGER:
+    return parse_integer(info, value, field, why);
+  case REGAL_OPTION_REAL:
+    return parse_real(info, value, field, why);
+  case REGAL_OPTION_BYTES:
+    return parse_bytes(value, field, why);
+  case REGAL_OPTION_DURATION:
+    return parse_duration(value, field, why);
+  case REGAL_OPTION_CHOICE:
+    return parse_choice(info, value, field, why);
+  case REGAL_OPTION_FLAG:
+    return parse_flag(value, field, why);
+  case REGAL_OPTION_TEXT:
+    return parse_text(value, field, why);
+  }
+  return false;
+}
+
+void regal_options_init(regal_options *options) {
+  char why[WHY_CAPACITY];
+  memset(options, 0, sizeof *options);
+  for (size_t i = 0; i < ROWS; i++)
+    if (table[i].fallback)
+      parse(options, i, table[i].fallback, why);
+}
+
+/* -- Setting by name ------------------------------------------------------- */
+
+#define LONGEST_NAME 64
+
+/* Letters to insert, delete or change to turn `a` into `b`. */
+static size_t edit_distance(const char *a, const char *b) {
+  size_t row[LONGEST_NAME + 1], width = strlen(b);
+  for (size_t j = 0; j <= width; j++)
+    row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < width; j++) {
+      size_t change = diagonal + (a[i] != b[j]);
+      size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
+      diagonal = row[j + 1];
+      row[j + 1] = change <= shorter ? change : shorter + 1;
+    }
+  }
+  return row[width];
+}
+
+static regal_status fail_unknown(regal_context *context, const char *name) {
+  size_t length = strlen(name), nearest = ROWS;
+  size_t distance = length < 4 ? 2 : length / 3 + 1; /* must be below this */
+  for (size_t i = 0; i < ROWS && length <= LONGEST_NAME; i++) {
+    size_t d = edit_distance(name, table[i].name);
+    if (d < distance) {
+      distance = d;
+      nearest = i;
+    }
+  }
+  if (nearest == ROWS)
+    return regal_fail(context, REGAL_BAD_INPUT, "unknown option --%.100s",
+                      name);
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "unknown option --%.100s, did you mean --%s?", name,
+                    table[nearest].name);
+}
+
+regal_status regal_options_set(regal_context *context, regal_options *options,
+                               const char *name, const char *value) {
+  char why[WHY_CAPACITY];
+  size_t index = regal_option_find(name);
+  if (index == ROWS)
+    return fail_unknown(context, name);
+  bool flag = table[index].type == REGAL_OPTION_FLAG;
+  if (!flag && (!value || !*value))
+    return regal_fail(context, REGAL_BAD_INPUT, "--%s: needs a value", name);
+  if (!parse(options, index, value ? value : "", why))
+    return regal_fail(context, REGAL_BAD_INPUT, "--%s: %s", name, why);
+  options->given[index / 64] |= UINT64_C(1) << (index % 64);
+  return REGAL_OK;
+}
+
+bool regal_option_given(const regal_options *options, const char *name) {
+  size_t index = regal_option_find(name);
+  return index < ROWS && (options->given[index / 64] >> (index % 64) & 1);
+}
+
+/* -- Values as text -------------------------------------------------------- */
+
+/* With the largest unit that gives a whole number, so that it reads back. */
+static void print_unit(char *text, size_t capacity, int64_t value,
+                       const char *const *names, const int64_t *sizes) {
+  while (*sizes > 1 && (!value || value % *sizes))
+    names++, sizes++;
+  snprintf(text, capacity, "%lld%s", (long long)(value / *sizes),
+           value ? *names : "");
+}
+
+static void print_bytes(char *text, size_t capacity, int64_t value) {
+  static const char *const names[] = {"TiB", "GiB", "MiB", "TB",
+                                      "GB",  "MB",  "KiB", ""};
+  static const int64_t sizes[] = {1LL << 40,     1LL << 30,  1LL << 20,
+                                  1000000000000, 1000000000, 1000000,
+                                  1LL << 10,     1};
+  print_unit(text, capacity, value, names, sizes);
+}
+
+static void print_duration(char *text, size_t capacity, int64_t value) {
+  static const char *const names[] = {"s", "ms", "us", "ns"};
+  static const int64_t sizes[] = {1000000000, 1000000, 1000, 1};
+  print_unit(text, capacity, value, names, sizes);
+}
+
+void regal_choice_text(const char *choices, int64_t index, char *text,
+                       size_t capacity) {
+  for (; index > 0; index--)
+    choices += strcspn(choices, "|") + 1;
+  snprintf(text, capacity, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+bool regal_option_text(const regal_options *options, size_t index, char *text,
+                       size_t capacity) {
+  if (index >= ROWS || !capacity)
+    return false;
+  const void *field = (const char *)options + offsets[index];
+  switch (table[index].type) {
+  case REGAL_OPTION_INTEGER:
+    snprintf(text, capacity, "%lld", (long long)*(const int64_t *)field);
+    break;
+  case REGAL_OPTION_REAL:
+    regal_print_real(text, capacity, *(const double *)field);
+    break;
+  case REGAL_OPTION_BYTES:
+    print_bytes(text, capacity, *(const int64_t *)field);
+    break;
+  case REGAL_OPTION_DURATION:
+    print_duration(text, capacity, *(const int64_t *)field);
+    break;
+  case REGAL_OPTION_CHOICE:
+    regal_choice_text(table[index].choices, *(const int64_t *)field, text,
+                      capacity);
+    break;
+  case REGAL_OPTION_FLAG:
+    snprintf(text, capacity, "%s", *(const bool *)field ? "true" : "false");
+    break;
+  case REGAL_OPTION_TEXT:
+    snprintf(text, capacity, "%s", (const char *)field);
+    return *(const char *)field != 0;
+  }
+  return true;
+}

@@ -1,0 +1,151 @@
+/* Text that grows, and what is written into it. */
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void regal_text_init(regal_text *text, regal_context *context) {
+  *text = (regal_text){.context = context};
+}
+
+void regal_text_free(regal_text *text) {
+  if (!text->context)
+    return;
+  regal_release(text->context, text->bytes);
+  regal_text_init(text, text->context);
+}
+
+/* Room for `more` bytes and a terminating zero. */
+static bool reserve(regal_text *text, size_t more) {
+  size_t needed;
+  if (text->failed || __builtin_add_overflow(text->size, more, &needed) ||
+      needed > SIZE_MAX / 4) {
+    text->failed = true;
+    return false;
+  }
+  if (needed < text->capacity)
+    return true;
+  size_t capacity = text->capacity ? text->capacity : 64;
+  while (capacity <= needed)
+    capacity *= 2;
+  char *grown = regal_grow(text->context, text->bytes, capacity, 1);
+  if (!grown) {
+    text->failed = true;
+    return false;
+  }
+  text->bytes = grown;
+  text->capacity = capacity;
+  return true;
+}
+
+void regal_text_append(regal_text *text, const void *bytes, size_t size) {
+  if (!reserve(text, size))
+    return;
+  if (size)
+    memcpy(text->bytes + text->size, bytes, size);
+  text->size += size;
+  text->bytes[text->size] = 0;
+}
+
+void regal_text_format(regal_text *text, const char *format, ...) {
+  char small[256];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(small, sizeof small, format, arguments);
+  va_end(arguments);
+  if (length < 0) {
+    text->failed = true;
+    return;
+  }
+  if ((size_t)length < sizeof small) {
+    regal_text_append(text, small, (size_t)length);
+    return;
+  }
+  if (!reserve(text, (size_t)length))
+    return;
+  va_start(arguments, format);
+  vsnprintf(text->bytes + text->size, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  text->size += (size_t)length;
+}
+
+/* Length of the valid UTF-8 sequence at `s` (zero-terminated), 0 if there is
+ * none: overlong forms, surrogates and values above U+10FFFF are none. */
+static size_t utf8_length(const unsigned char *s) {
+  if (s[0] < 0x80)
+    return 1;
+  size_t length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+  if (s[0] < 0xC2 || s[0] > 0xF4)
+    return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((s[i] & 0xC0) != 0x80)
+      return 0;
+  if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+      (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+    return 0;
+  return length;
+}
+
+static void append_escaped(regal_text *text, unsigned char c) {
+  static const char *const names[32] = {['\b'] = "\\b",
+                                        ['\f'] = "\\f",
+                                        ['\n'] = "\\n",
+                                        ['\r'] = "\\r",
+                                        ['\t'] = "\\t"};
+  if (c == '"' || c == '\\')
+    regal_text_format(text, "\\%c", c);
+  else if (c < 32 && names[c])
+    regal_text_append(text, names[c], 2);
+  else
+    regal_text_format(text, "\\u%04x", c);
+}
+
+void regal_text_json(regal_text *text, const char *value) {
+  const unsigned char *s = (const unsigned char *)value, *run = s;
+  regal_text_append(text, "\"", 1);
+  while (*s) {
+    size_t length = utf8_length(s);
+    if (length && *s >= 32 && *s != 127 && *s != '"' && *s != '\\') {
+      s += length;
+      continue;
+    }
+    regal_text_append(text, run, (size_t)(s - run));
+    if (length)
+      append_escaped(text, *s);
+    else
+      regal_text_append(text, "\xEF\xBF\xBD", 3);
+    run = ++s;
+  }
+  regal_text_append(text, run, (size_t)(s - run));
+  regal_text_append(text, "\"", 1);
+}
+
+/* Writes value / base^k with the first unit for which it stays below `base`
+ * once rounded to `decimals`; whole numbers of the smallest unit as they
+ * are. */
+static void append_scaled(regal_text *text, int64_t value, double base,
+                          int decimals, const char *const *units, int count) {
+  double scaled = (double)value, size = scaled < 0 ? -scaled : scaled;
+  if (size < base) {
+    regal_text_format(text, "%lld %s", (long long)value, units[0]);
+    return;
+  }
+  double almost = base - (decimals == 2 ? 0.005 : 0.05);
+  int unit = 0;
+  while (unit + 1 < count && (unit == 0 || size >= almost)) {
+    size /= base;
+    scaled /= base;
+    unit++;
+  }
+  regal_text_format(text, "%.*f %s", decimals, scaled, units[unit]);
+}
+
+void regal_text_duration(regal_text *text, int64_t ns) {
+  static const char *const units[] = {"ns", "us", "ms", "s"};
+  append_scaled(text, ns, 1000, 2, units, 4);
+}
+
+void regal_text_bytes(regal_text *text, int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  append_scaled(text, bytes, 1024, 1, units, 6);
+}

@@ -1,0 +1,55 @@
+/* Text that grows, numbers with units, and files that are whole or absent. */
+#ifndef REGAL_BASE_TEXT_H
+#define REGAL_BASE_TEXT_H
+
+#include "base/context.h"
+
+/* A growing byte buffer. After a failed append `failed` stays set, so that a
+ * writer may append freely and check once, at the end. */
+typedef struct regal_text {
+  regal_context *context;
+  char *bytes; /* zero-terminated once anything was appended */
+  size_t size, capacity;
+  bool failed;
+} regal_text;
+
+void regal_text_init(regal_text *text, regal_context *context);
+void regal_text_free(regal_text *text);
+void regal_text_append(regal_text *text, const void *bytes, size_t size);
+void regal_text_format(regal_text *text, const char *format, ...)
+    REGAL_FORMAT(2, 3);
+/* Appends `value` as a JSON string with its quotes; bytes that are not UTF-8
+ * become U+FFFD. */
+void regal_text_json(regal_text *text, const char *value);
+/* Appends "1.23 ms", "512.0 MiB": for people. */
+void regal_text_duration(regal_text *text, int64_t ns);
+void regal_text_bytes(regal_text *text, int64_t bytes);
+
+/* Writes the text to `path` whole (a temporary file beside it, then renamed)
+ * or not at all; "-" is stdout. A path that exists and is no regular file (a
+ * fifo, /dev/null) is written to directly. Fails as REGAL_NO_MEMORY if
+ * text->failed. */
+regal_status regal_text_save(regal_context *context, const regal_text *text,
+                             const char *path);
+
+/* Reads a whole file ("-" is stdin) into `text`, which needs no init and holds
+ * nothing on failure; the caller frees it. gzip and zstd are inflated, by their
+ * magic number. What inflates to more than 1000 times its size + 64 MiB is an
+ * error (a decompression bomb). */
+regal_status regal_read_file(regal_context *context, const char *path,
+                             regal_text *text);
+/* The same for bytes that are already in memory; plain ones are copied. */
+regal_status regal_inflate(regal_context *context, const char *name,
+                           const void *bytes, size_t size, regal_text *text);
+/* Whether the bytes begin with the magic number of gzip or zstd. */
+bool regal_is_compressed(const void *bytes, size_t size);
+
+/* Reads "16GiB", "25GB", "1000" / "10us", "1.5ms" by exact arithmetic; false
+ * when it is not such a number or does not fit. What is left below one byte or
+ * nanosecond is rounded to nearest, but "0.5" and "0.5ns" are rejected. */
+bool regal_parse_bytes(const char *text, int64_t *bytes);
+bool regal_parse_duration(const char *text, int64_t *ns);
+/* Writes the shortest decimal number that reads back as `value`. */
+void regal_print_real(char *text, size_t capacity, double value);
+
+#endif

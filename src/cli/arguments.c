@@ -1,0 +1,225 @@
+/* Reads the arguments: the command, then options and the command's own
+ * arguments in any order. The options are those of the table in
+ * regal_options.h that the command takes; the library checks their values. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct reader {
+  regal_cli *cli;
+  int argc, next;
+  char *const *argv;
+} reader;
+
+static const struct {
+  char letter;
+  const char *name;
+} short_forms[] = {{'o', "output"}, {'q', "quiet"}, {'v', "verbose"}};
+
+char regal_cli_short(const char *name) {
+  for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
+    if (!strcmp(short_forms[i].name, name))
+      return short_forms[i].letter;
+  return 0;
+}
+
+static const char *name_of_short(char letter) {
+  for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
+    if (short_forms[i].letter == letter)
+      return short_forms[i].name;
+  return NULL;
+}
+
+static bool wrong(reader *r, const char *format, ...) REGAL_FORMAT(2, 3);
+
+static bool wrong(reader *r, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(r->cli->message, sizeof r->cli->message, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static bool unknown_command(reader *r, const char *word) {
+  regal_suggestion best = regal_suggest_begin(word);
+  for (size_t i = 0; i < regal_command_count(); i++)
+    regal_suggest_consider(&best, regal_command_at(i)->name);
+  if (best.nearest)
+    return wrong(r, "no command '%.99s'; did you mean '%s'?", word,
+                 best.nearest);
+  return wrong(r, "no command '%.99s'; 'regal --help' lists them", word);
+}
+
+static bool unknown_option(reader *r, const char *name) {
+  const regal_command *command = r->cli->command;
+  regal_suggestion best = regal_suggest_begin(name);
+  for (size_t i = 0; i < regal_option_count(); i++)
+    if (regal_command_takes(command, regal_option_at(i)))
+      regal_suggest_consider(&best, regal_option_at(i)->name);
+  regal_suggest_consider(&best, "help");
+  if (best.nearest)
+    return wrong(r, "no option '--%.99s'; did you mean '--%s'?", name,
+                 best.nearest);
+  return wrong(r, "no option '--%.99s'; 'regal %s --help' lists them", name,
+               command->name);
+}
+
+/* An option that exists, but not for this command: names who takes it. */
+static bool misplaced_option(reader *r, const regal_option_info *option) {
+  char takers[128] = "";
+  for (size_t i = 0; i < regal_command_count(); i++) {
+    const regal_command *command = regal_command_at(i);
+    size_t used = strlen(takers);
+    if (regal_command_takes(command, option))
+      snprintf(takers + used, sizeof takers - used, "%s'%s'", used ? ", " : "",
+               command->name);
+  }
+  return wrong(r, "'%s' takes no option '--%s'; it is for %s",
+               r->cli->command->name, option->name, takers);
+}
+
+/* The option of that name, if the command takes it. */
+static bool find_option(reader *r, const char *name,
+                        const regal_option_info **option) {
+  size_t index = regal_option_find(name);
+  if (index >= regal_option_count())
+    return unknown_option(r, name);
+  *option = regal_option_at(index);
+  if (!regal_command_takes(r->cli->command, *option))
+    return misplaced_option(r, *option);
+  return true;
+}
+
+static bool set_option(reader *r, const regal_option_info *option,
+                       const char *value) {
+  regal_cli *cli = r->cli;
+  if (regal_options_set(cli->context, &cli->options, option->name, value) ==
+      REGAL_OK)
+    return true;
+  return wrong(r, "%s", regal_error(cli->context));
+}
+
+/* Sets an option whose value is `attached`, or the next argument if NULL. */
+static bool take_value(reader *r, const regal_option_info *option,
+                       const char *attached) {
+  if (attached)
+    return set_option(r, option, attached);
+  if (r->next < r->argc)
+    return set_option(r, option, r->argv[r->next++]);
+  const char *what = option->choices ? option->choices : option->unit;
+  return wrong(r, "option '--%s' needs a value: %s", option->name, what);
+}
+
+/* --name, --name VALUE or --name=VALUE; `text` starts after the dashes. */
+static bool parse_long(reader *r, const char *text) {
+  char name[64];
+  const char *value = strchr(text, '=');
+  size_t length = value ? (size_t)(value - text) : strlen(text);
+  if (length >= sizeof name)
+    return wrong(r, "no option '--%.99s'; 'regal %s --help' lists them", text,
+                 r->cli->command->name);
+  memcpy(name, text, length);
+  name[length] = 0;
+  if (!strcmp(name, "help") && !value) {
+    r->cli->wants_help = true;
+    return true;
+  }
+  const regal_option_info *option;
+  if (!find_option(r, name, &option))
+    return false;
+  if (option->type != REGAL_OPTION_FLAG)
+    return take_value(r, option, value ? value + 1 : NULL);
+  if (value)
+    return wrong(r, "option '--%s' takes no value", name);
+  return set_option(r, option, "true");
+}
+
+/* -q, -qv, -o PLAN or -oPLAN; `text` starts after the dash. */
+static bool parse_short(reader *r, const char *text) {
+  for (const char *at = text; *at; at++) {
+    const char *name = name_of_short(*at);
+    const regal_option_info *option;
+    if (*at == 'h') {
+      r->cli->wants_help = true;
+      continue;
+    }
+    if (!name)
+      return wrong(r, "no option '-%c'; 'regal %s --help' lists them", *at,
+                   r->cli->command->name);
+    if (!find_option(r, name, &option))
+      return false;
+    if (option->type != REGAL_OPTION_FLAG)
+      return take_value(r, option, at[1] ? at + 1 : NULL);
+    if (!set_option(r, option, "true"))
+      return false;
+  }
+  return true;
+}
+
+static bool take_argument(reader *r, const char *text) {
+  regal_cli *cli = r->cli;
+  if (cli->arguments >= cli->command->high)
+    return wrong(r, "too many arguments: '%.99s'; usage: regal %s%s%s", text,
+                 cli->command->name, *cli->command->usage ? " " : "",
+                 cli->command->usage);
+  cli->argument[cli->arguments++] = text;
+  return true;
+}
+
+static bool parse_rest(reader *r) {
+  bool options_ended = false;
+  while (r->next < r->argc) {
+    const char *text = r->argv[r->next++];
+    bool good;
+    if (options_ended || text[0] != '-' || !text[1])
+      good = take_argument(r, text);
+    else if (!strcmp(text, "--"))
+      good = options_ended = true;
+    else if (text[1] == '-')
+      good = parse_long(r, text + 2);
+    else
+      good = parse_short(r, text + 1);
+    if (!good)
+      return false;
+  }
+  return true;
+}
+
+/* "regal help" and "regal help COMMAND". */
+static bool parse_help(reader *r) {
+  r->cli->wants_help = true;
+  if (r->next >= r->argc)
+    return true;
+  const char *word = r->argv[r->next++];
+  r->cli->command = regal_command_find(word);
+  return r->cli->command ? true : unknown_command(r, word);
+}
+
+static bool is_either(const char *text, const char *a, const char *b) {
+  return !strcmp(text, a) || !strcmp(text, b);
+}
+
+bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv) {
+  reader r = {cli, argc, 1, argv};
+  regal_options_init(&cli->options);
+  if (argc < 2)
+    return wrong(&r, "no command; 'regal --help' lists them");
+  const char *word = argv[r.next++];
+  cli->wants_version = !strcmp(word, "--version");
+  if (cli->wants_version || is_either(word, "--help", "-h") ||
+      !strcmp(word, "help"))
+    return cli->wants_version || parse_help(&r);
+  if (word[0] == '-')
+    return wrong(&r, "'%.99s': the command comes first; see 'regal --help'",
+                 word);
+  cli->command = regal_command_find(word);
+  if (!cli->command)
+    return unknown_command(&r, word);
+  if (!parse_rest(&r))
+    return false;
+  if (!cli->wants_help && cli->arguments < cli->command->low)
+    return wrong(&r, "too few arguments; usage: regal %s %s",
+                 cli->command->name, cli->command->usage);
+  return true;
+}

@@ -1,0 +1,116 @@
+/* The command line: a user of the library like any other (only regal.h).
+ *
+ * Results go to stdout, everything else to stderr. main.c parses, runs the
+ * command and turns what it returns into the exit code; commands.c has the
+ * table of commands.
+ */
+#ifndef REGAL_CLI_CLI_H
+#define REGAL_CLI_CLI_H
+
+#include "regal.h"
+
+#define REGAL_CLI_ARGUMENTS 2
+
+/* The program's exit codes; scripts rely on them. */
+typedef enum regal_exit {
+  REGAL_EXIT_OK = 0,       /* a plan was found, or the job is done */
+  REGAL_EXIT_INPUT = 1,    /* usage or input error */
+  REGAL_EXIT_INTERNAL = 2, /* out of memory, or a bug */
+  REGAL_EXIT_NO_FIT = 3    /* no plan fits the memory limit */
+} regal_exit;
+
+struct regal_command;
+
+/* One invocation. */
+typedef struct regal_cli {
+  regal_context *context;
+  const struct regal_command *command;
+  regal_options options;
+  const char *argument[REGAL_CLI_ARGUMENTS]; /* what is not an option */
+  int arguments;
+  bool wants_help, wants_version;
+  char message[1280]; /* what is wrong, when it is not the library's message */
+} regal_cli;
+
+typedef struct regal_command {
+  const char *name;
+  const char *help;    /* one line */
+  const char *about;   /* a paragraph for --help, wrapped by hand */
+  const char *usage;   /* its arguments: "GRAPH PLAN" */
+  int low, high;       /* how many arguments it takes */
+  const char *groups;  /* groups of options that it takes, by spaces */
+  const char *singles; /* further options that it takes, by spaces */
+  const char *examples;
+  regal_exit (*run)(regal_cli *cli);
+} regal_command;
+
+/* commands.c */
+size_t regal_command_count(void);
+const regal_command *regal_command_at(size_t index);
+const regal_command *regal_command_find(const char *name);
+bool regal_command_takes(const regal_command *command,
+                         const regal_option_info *option);
+
+/* arguments.c: fills `cli` and prints nothing. False, with cli->message set,
+ * when the arguments are wrong. `argv` must outlive `cli`. */
+bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv);
+/* The letter of an option's short form; 0 when it has none. */
+char regal_cli_short(const char *name);
+
+/* suggest.c: the candidate nearest to a word that was mistyped. */
+typedef struct regal_suggestion {
+  const char *word, *nearest;
+  size_t distance;
+} regal_suggestion;
+
+regal_suggestion regal_suggest_begin(const char *word);
+void regal_suggest_consider(regal_suggestion *suggestion, const char *name);
+
+/* help.c */
+void regal_help_overview(FILE *stream);
+void regal_help_command(const regal_command *command, FILE *stream);
+void regal_help_markdown(FILE *stream);
+
+/* io.c */
+/* One line on stderr, "WHO: MESSAGE", whatever the message quotes. */
+void regal_cli_say(const char *who, const char *message);
+/* Keeps the formatted message for main; returns REGAL_EXIT_INPUT. */
+regal_exit regal_cli_fail(regal_cli *cli, const char *format, ...)
+    REGAL_FORMAT(2, 3);
+/* Keeps the library's message; returns the exit code for `status`. */
+regal_exit regal_cli_status(regal_cli *cli, regal_status status);
+/* Prints what the reader had to assume, unless -q. */
+void regal_cli_notes(const regal_cli *cli, const regal_graph *graph);
+/* Fails when two of the outputs are to go to stdout. Otherwise says where the
+ * readable report goes: stderr if stdout is taken. */
+regal_exit regal_cli_streams(regal_cli *cli, FILE **report);
+/* Columns of the terminal behind `stream`; 80 when there is none. */
+int regal_cli_columns(FILE *stream);
+/* Writes the trace and draws the timeline, where the options ask for it. */
+regal_status regal_cli_extras(regal_cli *cli, const regal_problem *problem,
+                              const regal_plan *plan, FILE *report);
+
+/* progress.c: a line on the terminal that is updated as the search goes on, or
+ * with -v a line for each improvement. */
+typedef struct regal_progress_line {
+  bool on_terminal, in_bytes, shown;
+  int64_t last_best;
+} regal_progress_line;
+
+void regal_progress_begin(regal_progress_line *line, regal_cli *cli);
+void regal_progress_end(regal_progress_line *line, regal_cli *cli);
+
+/* interrupt.c: SIGINT and SIGTERM ask the search to stop; the second one ends
+ * the program. */
+void regal_interrupt_begin(regal_context *context);
+void regal_interrupt_end(void);
+
+/* cmd_*.c */
+regal_exit regal_command_optimize(regal_cli *cli);
+regal_exit regal_command_evaluate(regal_cli *cli);
+regal_exit regal_command_convert(regal_cli *cli);
+regal_exit regal_command_inspect(regal_cli *cli);
+regal_exit regal_command_methods(regal_cli *cli);
+regal_exit regal_command_options(regal_cli *cli);
+
+#endif

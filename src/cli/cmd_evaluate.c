@@ -1,0 +1,120 @@
+/* regal evaluate GRAPH PLAN: is the plan valid, what does it cost, and why. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A plan is read twice: for its machine, then for its steps. So stdin, unless
+ * it is a file already, is replaced by a temporary one that can be rewound. */
+static bool make_stdin_seekable(void) {
+  char block[65536];
+  size_t size;
+  if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+    return true;
+  FILE *copy = tmpfile();
+  if (!copy)
+    return false;
+  while ((size = fread(block, 1, sizeof block, stdin)) > 0)
+    if (fwrite(block, 1, size, copy) != size)
+      break;
+  bool good = !ferror(stdin) && !ferror(copy) && fflush(copy) == 0 &&
+              dup2(fileno(copy), STDIN_FILENO) >= 0 &&
+              lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
+  fclose(copy);
+  return good;
+}
+
+/* Sets the options that the plan's file speaks of. */
+static regal_exit take_options(regal_cli *cli, const char *path) {
+  bool standard = !strcmp(path, "-");
+  if (standard && !make_stdin_seekable())
+    return regal_cli_fail(cli, "stdin: %s", strerror(errno));
+  off_t start = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+  regal_status status = regal_plan_options(cli->context, path, &cli->options);
+  if (standard && lseek(STDIN_FILENO, start, SEEK_SET) < 0)
+    return regal_cli_fail(cli, "stdin: %s", strerror(errno));
+  return regal_cli_status(cli, status);
+}
+
+static regal_status report(regal_cli *cli, const regal_result *result,
+                           FILE *stream) {
+  regal_context *context = cli->context;
+  regal_status status;
+  if (cli->options.json)
+    status = regal_result_save_json(context, result, "-");
+  else {
+    fprintf(stream, "VALID: the plan's %u steps keep all rules\n\n",
+            result->plan->step_count);
+    status = regal_report_summary(context, result, stream);
+    if (status == REGAL_OK) {
+      fputc('\n', stream);
+      status =
+          regal_report_explain(context, result->problem, result->plan, stream);
+    }
+  }
+  if (status == REGAL_OK)
+    status = regal_cli_extras(cli, result->problem, result->plan, stream);
+  return status;
+}
+
+static regal_exit judge(regal_cli *cli, const regal_problem *problem,
+                        const regal_plan *plan, FILE *stream) {
+  regal_result *result;
+  regal_status status = regal_evaluate(cli->context, problem, plan, &result);
+  if (status == REGAL_INVALID_PLAN)
+    return regal_cli_fail(cli, "%s: %s", cli->argument[1],
+                          regal_error(cli->context));
+  if (status != REGAL_OK)
+    return regal_cli_status(cli, status);
+  bool fits = result->fits;
+  status = report(cli, result, stream);
+  regal_result_free(result);
+  if (status != REGAL_OK || fits)
+    return regal_cli_status(cli, status);
+  regal_cli_say("regal", "the plan needs more than the memory limit");
+  return REGAL_EXIT_NO_FIT;
+}
+
+static regal_exit evaluate(regal_cli *cli, const regal_graph *graph,
+                           FILE *stream) {
+  const char *path = cli->argument[1];
+  regal_problem *problem;
+  regal_plan *plan;
+  regal_exit code = take_options(cli, path);
+  if (code != REGAL_EXIT_OK)
+    return code;
+  regal_status status =
+      regal_problem_create(cli->context, graph, &cli->options, &problem);
+  if (status != REGAL_OK)
+    return regal_cli_status(cli, status);
+  status = regal_plan_load(cli->context, problem, path, &plan);
+  if (status == REGAL_OK) {
+    code = judge(cli, problem, plan, stream);
+    regal_plan_free(plan);
+  } else {
+    code = regal_cli_status(cli, status);
+  }
+  regal_problem_free(problem);
+  return code;
+}
+
+regal_exit regal_command_evaluate(regal_cli *cli) {
+  FILE *stream;
+  regal_graph *graph;
+  if (!strcmp(cli->argument[0], "-") && !strcmp(cli->argument[1], "-"))
+    return regal_cli_fail(cli, "GRAPH and PLAN cannot both be stdin");
+  regal_exit code = regal_cli_streams(cli, &stream);
+  if (code != REGAL_EXIT_OK)
+    return code;
+  regal_status status =
+      regal_graph_load(cli->context, cli->argument[0], &cli->options, &graph);
+  if (status != REGAL_OK)
+    return regal_cli_status(cli, status);
+  regal_cli_notes(cli, graph);
+  code = evaluate(cli, graph, stream);
+  regal_graph_free(graph);
+  return code;
+}

@@ -1,0 +1,102 @@
+/* What the commands share: failing, notes, and where output goes. */
+#define _DEFAULT_SOURCE
+
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+void regal_cli_say(const char *who, const char *message) {
+  fprintf(stderr, "%s: ", who);
+  for (const char *at = message; *at; at++)
+    fputc((unsigned char)*at < ' ' || *at == 127 ? '?' : *at, stderr);
+  fputc('\n', stderr);
+}
+
+regal_exit regal_cli_fail(regal_cli *cli, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(cli->message, sizeof cli->message, format, arguments);
+  va_end(arguments);
+  return REGAL_EXIT_INPUT;
+}
+
+regal_exit regal_cli_status(regal_cli *cli, regal_status status) {
+  if (status == REGAL_OK)
+    return REGAL_EXIT_OK;
+  const char *message = regal_error(cli->context);
+  regal_cli_fail(cli, "%s", *message ? message : regal_status_name(status));
+  return status == REGAL_NO_MEMORY || status == REGAL_INTERNAL
+             ? REGAL_EXIT_INTERNAL
+             : REGAL_EXIT_INPUT;
+}
+
+static const char *note_name(regal_note_kind kind) {
+  switch (kind) {
+  case REGAL_NOTE_ASSUMED:
+    return "assumed";
+  case REGAL_NOTE_DROPPED:
+    return "dropped";
+  case REGAL_NOTE_JOINED:
+    return "joined";
+  case REGAL_NOTE_WARNING:
+    break;
+  }
+  return "warning";
+}
+
+void regal_cli_notes(const regal_cli *cli, const regal_graph *graph) {
+  if (cli->options.quiet)
+    return;
+  for (size_t i = 0; i < regal_graph_note_count(graph); i++) {
+    regal_note note = regal_graph_note(graph, i);
+    regal_cli_say(note_name(note.kind), note.text);
+  }
+}
+
+regal_exit regal_cli_streams(regal_cli *cli, FILE **report) {
+  const regal_options *options = &cli->options;
+  const struct {
+    bool taken;
+    const char *option;
+  } users[] = {{!strcmp(options->output, "-"), "-o -"},
+               {!strcmp(options->trace, "-"), "--trace -"},
+               {options->json, "--json"}};
+  const char *user = NULL;
+  for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+    if (!users[i].taken)
+      continue;
+    if (user)
+      return regal_cli_fail(cli, "'%s' and '%s' both write to stdout", user,
+                            users[i].option);
+    user = users[i].option;
+  }
+  *report = user ? stderr : stdout;
+  return REGAL_EXIT_OK;
+}
+
+int regal_cli_columns(FILE *stream) {
+  struct winsize size;
+  if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 &&
+      size.ws_col >= 40)
+    return size.ws_col;
+  return 80;
+}
+
+regal_status regal_cli_extras(regal_cli *cli, const regal_problem *problem,
+                              const regal_plan *plan, FILE *report) {
+  if (cli->options.trace[0]) {
+    regal_status status =
+        regal_trace_save(cli->context, problem, plan, cli->options.trace);
+    if (status != REGAL_OK)
+      return status;
+  }
+  if (!cli->options.timeline)
+    return REGAL_OK;
+  fputc('\n', report);
+  return regal_report_timeline(cli->context, problem, plan,
+                               regal_cli_columns(report), report);
+}

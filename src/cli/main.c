@@ -1,0 +1,65 @@
+/* The program: parse, run the command, say what went wrong, exit. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void print_help(const regal_cli *cli) {
+  if (cli->wants_version)
+    puts(regal_build_id());
+  else if (cli->command)
+    regal_help_command(cli->command, stdout);
+  else
+    regal_help_overview(stdout);
+}
+
+/* With -v: which build runs with which options, so that a log says enough to
+ * repeat the run. */
+static void print_banner(const regal_cli *cli) {
+  char value[1100], standard[1100];
+  regal_options defaults;
+  regal_options_init(&defaults);
+  fprintf(stderr, "%s\noptions:", regal_build_id());
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    regal_option_text(&defaults, i, standard, sizeof standard);
+    if (regal_option_text(&cli->options, i, value, sizeof value) &&
+        strcmp(value, standard))
+      fprintf(stderr, " %s=%s", regal_option_at(i)->name, value);
+  }
+  fputc('\n', stderr);
+}
+
+static regal_exit run_command(regal_cli *cli) {
+  if (!cli->options.verbose)
+    return cli->command->run(cli);
+  print_banner(cli);
+  regal_exit code = cli->command->run(cli);
+  fprintf(stderr, "memory used: %.1f MiB at most\n",
+          (double)regal_bytes_peak(cli->context) / 0x1p20);
+  return code;
+}
+
+static regal_exit run(regal_cli *cli, int argc, char **argv) {
+  if (!regal_cli_parse(cli, argc, argv))
+    return REGAL_EXIT_INPUT;
+  if (!cli->wants_help && !cli->wants_version)
+    return run_command(cli);
+  print_help(cli);
+  return REGAL_EXIT_OK;
+}
+
+int main(int argc, char **argv) {
+  static regal_cli cli;
+  if (regal_context_create(&cli.context, NULL) != REGAL_OK) {
+    regal_cli_say("regal", "out of memory");
+    return REGAL_EXIT_INTERNAL;
+  }
+  regal_exit code = run(&cli, argc, argv);
+  bool failed = ferror(stdout) != 0;
+  if ((fflush(stdout) != 0 || failed) && !cli.message[0])
+    code = regal_cli_fail(&cli, "cannot write to stdout: %s", strerror(errno));
+  if (cli.message[0])
+    regal_cli_say("regal", cli.message);
+  regal_context_free(cli.context);
+  return code;
+}

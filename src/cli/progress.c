@@ -1,0 +1,66 @@
+/* Progress of a search, on stderr. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/cli.h"
+
+#include <unistd.h>
+
+typedef struct unit {
+  double size;
+  const char *name;
+} unit;
+
+/* Largest first; what is below the last one is printed in it all the same. */
+static const unit durations[] = {
+    {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}, {0, NULL}};
+static const unit byte_units[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"},
+                                  {0x1p20, "MiB"}, {0x1p10, "KiB"},
+                                  {1, "B"},        {0, NULL}};
+
+static void format_cost(int64_t cost, bool in_bytes, char text[48]) {
+  const unit *u = in_bytes ? byte_units : durations;
+  while (u[1].name && (double)cost < u->size)
+    u++;
+  snprintf(text, 48, u->size > 1 ? "%.3f %s" : "%.0f %s",
+           (double)cost / u->size, u->name);
+}
+
+static void format_gap(const regal_progress *progress, char text[48]) {
+  if (!progress->fits)
+    snprintf(text, 48, "beyond the memory limit");
+  else if (progress->bound <= 0)
+    snprintf(text, 48, "no bound");
+  else
+    snprintf(text, 48, "gap %.2f%%",
+             100.0 * (double)(progress->best - progress->bound) /
+                 (double)progress->bound);
+}
+
+static void show(void *state, const regal_progress *progress) {
+  regal_progress_line *line = state;
+  char best[48], gap[48];
+  if (!line->on_terminal && line->shown && progress->best == line->last_best)
+    return;
+  format_cost(progress->best, line->in_bytes, best);
+  format_gap(progress, gap);
+  fprintf(stderr, "%s%10llu evaluations  best %s  %s  %.1f s%s",
+          line->on_terminal ? "\r" : "",
+          (unsigned long long)progress->evaluations, best, gap,
+          progress->seconds, line->on_terminal ? "\033[K" : "\n");
+  line->shown = true;
+  line->last_best = progress->best;
+}
+
+void regal_progress_begin(regal_progress_line *line, regal_cli *cli) {
+  bool on_terminal = isatty(STDERR_FILENO);
+  *line = (regal_progress_line){.on_terminal = on_terminal,
+                                .in_bytes = cli->options.objective != 0};
+  if (!cli->options.quiet && (on_terminal || cli->options.verbose))
+    regal_set_progress(cli->context, show, line);
+}
+
+void regal_progress_end(regal_progress_line *line, regal_cli *cli) {
+  regal_set_progress(cli->context, NULL, NULL);
+  if (line->on_terminal && line->shown)
+    fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,199 @@
+/* Running cost of a plan that is being made step by step: clocks, links and
+ * memory. Inlined into the simulator and every decoder, so that the model's
+ * fast form is written once; the verifier is its independent second form.
+ *
+ * The flags are compile-time constants where it is called from: the code for
+ * what a problem does not need disappears.
+ */
+#ifndef REGAL_COST_ACCOUNT_H
+#define REGAL_COST_ACCOUNT_H
+
+#include <string.h>
+
+#include "base/carve.h"
+#include "cost/fitness.h"
+
+#define REGAL_INLINE static inline __attribute__((always_inline))
+
+typedef struct regal_account {
+  int64_t *ready_ns; /* [ops+1] earliest start: waits, arrivals; last is 0 */
+  int64_t *end_ns;   /* [ops] when an op ended; overlapped only */
+  int64_t *link_ns;  /* [devices * devices] link is free; overlapped only */
+  uint32_t *left;    /* [tensors * devices] local uses to come; memory only */
+  int64_t clock_ns[REGAL_MAX_DEVICES];
+  int64_t memory[REGAL_MAX_DEVICES];
+  int64_t peak[REGAL_MAX_DEVICES];
+} regal_account;
+
+/* What an account has to keep; derived from the problem. */
+typedef struct regal_account_mode {
+  bool memory;     /* peaks are needed, not only the run time */
+  bool overlapped; /* transfers run on links beside the devices */
+} regal_account_mode;
+
+static inline void regal_account_layout(regal_account *account,
+                                        regal_carver *carver,
+                                        const regal_problem *problem) {
+  size_t d = problem->devices;
+  account->ready_ns = regal_carve(carver, (size_t)problem->ops + 2, 8);
+  account->end_ns = regal_carve(carver, problem->ops, 8);
+  account->link_ns = regal_carve(carver, d * d, 8);
+  account->left = regal_carve(carver, problem->tensors * d, 4);
+}
+
+/* Counts the local uses of every tensor: consumers on the device, and on the
+ * producer's device also the transfers out and the end of the plan. */
+REGAL_INLINE void regal_account_count_uses(regal_account *account,
+                                           const regal_problem *problem,
+                                           const uint8_t *placement) {
+  uint32_t d = problem->devices;
+  memset(account->left, 0, (size_t)problem->tensors * d * 4);
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    uint32_t *left = account->left + (size_t)t * d;
+    uint32_t home = placement[problem->producer[t]];
+    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
+         u++) {
+      uint32_t device = placement[problem->consumer[u]];
+      /* the first remote use brings a transfer, which is a use at home */
+      left[home] += device != home && left[device] == 0;
+      left[device]++;
+    }
+    left[home] += problem->is_final[t];
+  }
+}
+
+REGAL_INLINE void regal_account_begin(regal_account *account,
+                                      const regal_problem *problem,
+                                      const uint8_t *placement, bool memory,
+                                      bool overlapped) {
+  uint32_t d = problem->devices;
+  memset(account->clock_ns, 0, d * sizeof(int64_t));
+  if (overlapped || problem->has_waits)
+    memset(account->ready_ns, 0, problem->ops * sizeof(int64_t));
+  if (overlapped)
+    memset(account->link_ns, 0, (size_t)d * d * sizeof(int64_t));
+  if (!memory)
+    return;
+  memset(account->memory, 0, d * sizeof(int64_t));
+  for (uint32_t op = 0; op < problem->ops; op++)
+    account->memory[placement[op]] += problem->graph->resident_bytes[op];
+  memcpy(account->peak, account->memory, d * sizeof(int64_t));
+  regal_account_count_uses(account, problem, placement);
+}
+
+REGAL_INLINE int64_t regal_later(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* `if wanted (0 or 1) then a else b`, in arithmetic: where the condition is as
+ * good as random, a compiler's branch would be mispredicted half of the time.
+ */
+REGAL_INLINE int64_t regal_choose(int64_t wanted, int64_t a, int64_t b) {
+  return b ^ ((a ^ b) & -wanted);
+}
+
+REGAL_INLINE void regal_account_run_memory(regal_account *account,
+                                           const regal_problem *problem,
+                                           uint32_t op, uint32_t device) {
+  uint32_t d = problem->devices;
+  int64_t memory = account->memory[device];
+  uint32_t first = problem->output_begin[op];
+  uint32_t end = problem->output_begin[op + 1];
+  for (uint32_t t = first; t < end; t++)
+    memory += problem->bytes[t];
+  account->peak[device] = regal_later(
+      account->peak[device], memory + problem->graph->temporary_bytes[op]);
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    uint32_t left = --account->left[(size_t)t * d + device];
+    memory -= left ? 0 : problem->bytes[t];
+  }
+  for (uint32_t t = first; t < end; t++)
+    memory -= account->left[(size_t)t * d + device] ? 0 : problem->bytes[t];
+  account->memory[device] = memory;
+}
+
+REGAL_INLINE void regal_account_run(regal_account *account,
+                                    const regal_problem *problem, uint32_t op,
+                                    uint32_t device, bool memory,
+                                    bool overlapped) {
+  int64_t end = account->clock_ns[device];
+  if (overlapped || problem->has_waits)
+    end = regal_later(end, account->ready_ns[op]);
+  end += regal_problem_run_ns(problem, op, device);
+  account->clock_ns[device] = end;
+  if (overlapped)
+    account->end_ns[op] = end;
+  if (memory)
+    regal_account_run_memory(account, problem, op, device);
+  if (problem->has_waits)
+    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
+         w++) {
+      uint32_t waiter = problem->waiter[w];
+      account->ready_ns[waiter] = regal_later(account->ready_ns[waiter], end);
+    }
+}
+
+REGAL_INLINE void regal_account_send(regal_account *account,
+                                     const regal_problem *problem,
+                                     const uint8_t *placement, uint32_t tensor,
+                                     uint32_t from, uint32_t to, bool memory,
+                                     bool overlapped) {
+  uint32_t d = problem->devices;
+  int64_t cost = regal_problem_transfer_ns(problem, tensor, from, to);
+  if (overlapped) {
+    int64_t *link = &account->link_ns[from * d + to];
+    int64_t end =
+        cost + regal_later(*link, account->end_ns[problem->producer[tensor]]);
+    *link = end;
+    for (uint32_t u = problem->use_begin[tensor];
+         u < problem->use_begin[tensor + 1]; u++) {
+      uint32_t op = problem->consumer[u];
+      if (placement[op] == to)
+        account->ready_ns[op] = regal_later(account->ready_ns[op], end);
+    }
+  } else {
+    int64_t end =
+        cost + regal_later(account->clock_ns[from], account->clock_ns[to]);
+    account->clock_ns[from] = end;
+    account->clock_ns[to] = end;
+  }
+  if (memory) {
+    int64_t bytes = problem->bytes[tensor];
+    account->memory[to] += bytes;
+    account->peak[to] = regal_later(account->peak[to], account->memory[to]);
+    if (--account->left[(size_t)tensor * d + from] == 0)
+      account->memory[from] -= bytes;
+  }
+}
+
+REGAL_INLINE int64_t regal_account_runtime(const regal_account *account,
+                                           uint32_t devices) {
+  int64_t runtime = 0;
+  for (uint32_t a = 0; a < devices; a++)
+    runtime = regal_later(runtime, account->clock_ns[a]);
+  return runtime;
+}
+
+REGAL_INLINE regal_fitness regal_account_fitness(const regal_account *account,
+                                                 const regal_problem *problem,
+                                                 bool memory) {
+  regal_fitness fitness = {0, 0, 0};
+  int64_t runtime = regal_account_runtime(account, problem->devices);
+  int64_t peak = 0;
+  if (memory)
+    for (uint32_t a = 0; a < problem->devices; a++) {
+      peak = regal_later(peak, account->peak[a]);
+      fitness.excess += regal_later(0, account->peak[a] - problem->limit[a]);
+    }
+  if (problem->objective == REGAL_MEMORY) {
+    fitness.value = peak;
+    fitness.tie = runtime;
+  } else {
+    fitness.value = runtime;
+  }
+  return fitness;
+}
+
+#endif

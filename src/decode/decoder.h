@@ -1,0 +1,68 @@
+/* Decoders: from a chromosome to a plan and its fitness, without allocating.
+ *
+ * A decoder declares its chromosome as a table of gene classes, each with a
+ * domain. Search, proposals and policies speak only of classes and domains, so
+ * a new decoder is one file and one row in decode/decoders.c.
+ *
+ * A gene is a number in [0, 1) in steps of 2^-24, kept as an integer. Decoders
+ * only compare genes; equal genes are ordered by index, on purpose: the lower
+ * device, the earlier op, ops before transfers.
+ */
+#ifndef REGAL_DECODE_DECODER_H
+#define REGAL_DECODE_DECODER_H
+
+#include "cost/fitness.h"
+#include "cost/plan.h"
+
+typedef uint32_t regal_gene;
+#define REGAL_GENE_BITS 24
+#define REGAL_GENE_LARGEST (((regal_gene)1 << REGAL_GENE_BITS) - 1)
+
+typedef enum regal_gene_domain {
+  REGAL_GENE_GLOBAL,
+  REGAL_GENE_OP,
+  REGAL_GENE_OP_DEVICE,    /* op * devices + device */
+  REGAL_GENE_TENSOR_DEVICE /* tensor * devices + device */
+} regal_gene_domain;
+
+typedef struct regal_gene_class {
+  const char *name;
+  regal_gene_domain domain;
+} regal_gene_class;
+
+#define REGAL_MOST_CLASSES 4
+
+typedef struct regal_decoder {
+  const char *name, *help;
+  /* In the order in which they stand in the chromosome; ends with a NULL name
+   * unless all are used. */
+  regal_gene_class classes[REGAL_MOST_CLASSES];
+
+  /* Scratch for one thread, as one block made with regal_alloc. */
+  regal_status (*create_scratch)(regal_context *context,
+                                 const regal_problem *problem, void **scratch);
+  /* Any genes give a valid plan. `plan` is NULL, or gets the steps (it has
+   * room for regal_plan_most_steps). */
+  regal_fitness (*decode)(const regal_problem *problem, void *scratch,
+                          const regal_gene *genes, regal_plan *plan);
+  /* Genes that decode to the plan, or to something near it where the decoder
+   * cannot say all that the plan does. Every gene is set. */
+  regal_status (*encode)(regal_context *context, const regal_problem *problem,
+                         const regal_plan *plan, regal_gene *genes);
+} regal_decoder;
+
+/* The decoder of that name; NULL when there is none. */
+const regal_decoder *regal_decoder_find(const char *name);
+size_t regal_decoder_class_count(const regal_decoder *decoder);
+size_t regal_class_genes(const regal_problem *problem,
+                         regal_gene_domain domain);
+/* Genes of the whole chromosome, and where a class begins in it. */
+size_t regal_decoder_genes(const regal_decoder *decoder,
+                           const regal_problem *problem);
+size_t regal_class_begin(const regal_decoder *decoder,
+                         const regal_problem *problem, size_t class_index);
+
+extern const regal_decoder regal_decoder_paper;
+extern const regal_decoder regal_decoder_batched;
+
+#endif

@@ -1,0 +1,73 @@
+/* The table of decoders, and what can be said of any of them. */
+#include "decode/decoder.h"
+
+#include <string.h>
+
+static const regal_decoder *const decoders[] = {
+    &regal_decoder_paper,
+    &regal_decoder_batched,
+};
+
+size_t regal_decoder_count(void) {
+  return sizeof decoders / sizeof *decoders;
+}
+
+const regal_decoder *regal_decoder_find(const char *name) {
+  for (size_t i = 0; i < regal_decoder_count(); i++)
+    if (strcmp(decoders[i]->name, name) == 0)
+      return decoders[i];
+  return NULL;
+}
+
+static const char *domain_name(regal_gene_domain domain) {
+  static const char *const names[] = {"global", "op", "op, device",
+                                      "tensor, device"};
+  return names[domain];
+}
+
+regal_decoder_info regal_decoder_at(size_t index) {
+  const regal_decoder *decoder = decoders[index];
+  regal_decoder_info info = {.name = decoder->name, .help = decoder->help};
+  size_t used = 0;
+  for (size_t c = 0; c < regal_decoder_class_count(decoder); c++)
+    used += (size_t)snprintf(
+        info.genes + used, sizeof info.genes - used, "%s%s (%s)", c ? ", " : "",
+        decoder->classes[c].name, domain_name(decoder->classes[c].domain));
+  return info;
+}
+
+size_t regal_decoder_class_count(const regal_decoder *decoder) {
+  size_t count = 0;
+  while (count < REGAL_MOST_CLASSES && decoder->classes[count].name)
+    count++;
+  return count;
+}
+
+size_t regal_class_genes(const regal_problem *problem,
+                         regal_gene_domain domain) {
+  switch (domain) {
+  case REGAL_GENE_GLOBAL:
+    return 1;
+  case REGAL_GENE_OP:
+    return problem->ops;
+  case REGAL_GENE_OP_DEVICE:
+    return (size_t)problem->ops * problem->devices;
+  case REGAL_GENE_TENSOR_DEVICE:
+    return (size_t)problem->tensors * problem->devices;
+  }
+  return 0;
+}
+
+size_t regal_class_begin(const regal_decoder *decoder,
+                         const regal_problem *problem, size_t class_index) {
+  size_t begin = 0;
+  for (size_t c = 0; c < class_index; c++)
+    begin += regal_class_genes(problem, decoder->classes[c].domain);
+  return begin;
+}
+
+size_t regal_decoder_genes(const regal_decoder *decoder,
+                           const regal_problem *problem) {
+  return regal_class_begin(decoder, problem,
+                           regal_decoder_class_count(decoder));
+}

@@ -1,0 +1,365 @@
+/* The paper's decoder (sections 3.2 and A.4): affinities choose the devices,
+ * then one topological sort over ops and transfers, highest priority first.
+ *
+ * How it is fast. Items (ops, then the transfers that the placement needs, by
+ * tensor and device) are sorted once by key; the ready set is a bitmap over
+ * ranks. An op is treated as a transfer from its device to itself: with
+ * blocking transfers both then are `t = max(clock[from], clock[to]) + cost`,
+ * and both end by telling the consumers on `to`. So the loop has no branch on
+ * what kind an item is.
+ */
+#include "cost/account.h"
+#include "decode/decoder.h"
+#include "decode/edges.h"
+#include "decode/place.h"
+#include "decode/rank.h"
+#include "decode/ready.h"
+
+/* An item, at its rank. */
+typedef struct item {
+  int64_t cost_ns;
+  uint32_t edge_begin, edge_end; /* whom to tell */
+  uint32_t send_begin, send_end; /* transfers that become ready (ops only) */
+  uint32_t subject;              /* the op, or ops + the transfer's number */
+  uint8_t from, to;
+} item;
+
+/* What the loop over edges touches of an op, side by side. */
+typedef struct node {
+  uint32_t missing; /* inputs and waits that are not yet there */
+  uint32_t rank;
+  uint32_t device;
+} node;
+
+typedef struct scratch {
+  /* Fixed for the problem. */
+  regal_edges edges;
+  /* Of one chromosome. */
+  uint8_t *placement;    /* [ops] */
+  node *nodes;           /* [ops] */
+  uint32_t *on_one;      /* [uses+1] consumers on device 1 so far; 2 devices */
+  uint32_t *sends_until; /* [tensors+1] transfers of earlier tensors */
+  uint32_t *send_tensor; /* [transfers] */
+  uint8_t *send_to;      /* [transfers] */
+  uint32_t *rank;        /* [items] */
+  item *items;           /* [items] by rank */
+  regal_ranking ranking;
+  regal_ready ready;
+  regal_account account;
+} scratch;
+
+static void layout(scratch *made, regal_carver *carver,
+                   const regal_problem *problem) {
+  size_t ops = problem->ops, tensors = problem->tensors;
+  size_t items = regal_plan_most_steps(problem), sends = items - ops;
+  regal_carve(carver, 1, sizeof *made);
+  regal_edges_layout(&made->edges, carver, problem);
+  made->placement = regal_carve(carver, ops, 1);
+  made->nodes = regal_carve(carver, ops, sizeof(node));
+  made->on_one = regal_carve(carver, (size_t)problem->uses + 1, 4);
+  made->sends_until = regal_carve(carver, tensors + 1, 4);
+  made->send_tensor = regal_carve(carver, sends + 1, 4);
+  made->send_to = regal_carve(carver, sends + 1, 1);
+  made->rank = regal_carve(carver, items + 1, 4);
+  made->items = regal_carve(carver, items, sizeof(item));
+  regal_ranking_layout(&made->ranking, carver, items + 1);
+  regal_ready_layout(&made->ready, carver, items + 1);
+  regal_account_layout(&made->account, carver, problem);
+}
+
+static regal_status create_scratch(regal_context *context,
+                                   const regal_problem *problem,
+                                   void **result) {
+  scratch measured;
+  regal_carver carver = {NULL, 0};
+  layout(&measured, &carver, problem);
+  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
+  if (!carver.base)
+    return regal_fail_memory(context);
+  scratch *made = (scratch *)carver.base;
+  layout(made, &carver, problem);
+  regal_edges_fill(&made->edges, problem);
+  *result = made;
+  return REGAL_OK;
+}
+
+/* Lists the transfers that the placement needs, by tensor, then device, and
+ * adds them to the ranking. Returns how many there are. With two devices a
+ * tensor is sent if not all of its consumers are at home: running counts tell
+ * that without a loop over each tensor's consumers, or a branch. */
+static uint32_t list_for_two(const regal_problem *problem, scratch *s,
+                             const regal_gene *priority) {
+  uint32_t ones = 0, sends = 0, ops = problem->ops;
+  for (uint32_t u = 0; u < problem->uses; u++) {
+    s->on_one[u] = ones;
+    ones += s->placement[problem->consumer[u]];
+  }
+  s->on_one[problem->uses] = ones;
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    uint32_t first = problem->use_begin[t], end = problem->use_begin[t + 1];
+    uint32_t on_one = s->on_one[end] - s->on_one[first];
+    uint32_t home = s->placement[problem->producer[t]], to = 1 - home;
+    uint32_t remote =
+        (uint32_t)regal_choose(home, end - first - on_one, on_one);
+    s->sends_until[t] = sends;
+    s->send_tensor[sends] = t;
+    s->send_to[sends] = (uint8_t)to;
+    regal_ranking_add_if(&s->ranking, ops + sends, priority[(size_t)t * 2 + to],
+                         remote != 0);
+    sends += remote != 0;
+  }
+  s->sends_until[problem->tensors] = sends;
+  return sends;
+}
+
+static uint32_t list_for_many(const regal_problem *problem, scratch *s,
+                              const regal_gene *priority) {
+  uint32_t d = problem->devices, sends = 0, ops = problem->ops;
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    uint64_t mask = 0;
+    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+      mask |= UINT64_C(1) << s->placement[problem->consumer[u]];
+    mask &= ~(UINT64_C(1) << s->placement[problem->producer[t]]);
+    s->sends_until[t] = sends;
+    for (; mask; mask &= mask - 1, sends++) {
+      uint32_t to = (uint32_t)__builtin_ctzll(mask);
+      s->send_tensor[sends] = t;
+      s->send_to[sends] = (uint8_t)to;
+      regal_ranking_add_if(&s->ranking, ops + sends,
+                           priority[(size_t)t * d + to], 1);
+    }
+  }
+  s->sends_until[problem->tensors] = sends;
+  return sends;
+}
+
+/* Sorts the items and writes each one's record at its rank. */
+static void rank_items(const regal_problem *problem, scratch *s,
+                       uint32_t sends) {
+  uint32_t ops = problem->ops, items = ops + sends;
+  const uint64_t *sorted = regal_ranking_sort(&s->ranking, items);
+  for (uint32_t r = 0; r < items; r++)
+    s->rank[(uint32_t)sorted[r]] = r;
+  for (uint32_t op = 0; op < ops; op++) {
+    uint8_t device = s->placement[op];
+    s->nodes[op] = (node){problem->needs[op], s->rank[op], device};
+    s->items[s->rank[op]] = (item){
+        .cost_ns = regal_problem_run_ns(problem, op, device),
+        .edge_begin = s->edges.of_op[op],
+        .edge_end = s->edges.of_op[op + 1],
+        .send_begin = s->sends_until[problem->output_begin[op]],
+        .send_end = s->sends_until[problem->output_begin[op + 1]],
+        .subject = op,
+        .from = device,
+        .to = device,
+    };
+  }
+  for (uint32_t k = 0; k < sends; k++) {
+    uint32_t t = s->send_tensor[k], begin = s->edges.of_tensor[t];
+    uint8_t from = s->placement[problem->producer[t]], to = s->send_to[k];
+    s->items[s->rank[ops + k]] = (item){
+        .cost_ns = regal_problem_transfer_ns(problem, t, from, to),
+        .edge_begin = begin,
+        .edge_end = begin + problem->use_begin[t + 1] - problem->use_begin[t],
+        .subject = ops + k,
+        .from = from,
+        .to = to,
+    };
+  }
+}
+
+/* Blocking transfers, run time only: an op is a transfer to itself. Setting the
+ * earliest start of everybody who depends on an item is harmless where it is
+ * not a wait: a clock that they must pass is already there. */
+REGAL_INLINE int64_t take_blocking(scratch *s, const item *next, uint32_t ops,
+                                   bool waits) {
+  int64_t *clock = s->account.clock_ns;
+  int64_t start = regal_later(clock[next->from], clock[next->to]);
+  if (waits) {
+    uint32_t slot = next->subject < ops ? next->subject : ops;
+    start = regal_later(start, s->account.ready_ns[slot]);
+  }
+  int64_t end = start + next->cost_ns;
+  clock[next->from] = end;
+  clock[next->to] = end;
+  return end;
+}
+
+REGAL_INLINE void take_any(const regal_problem *problem, scratch *s,
+                           const item *next, bool memory, bool overlapped) {
+  if (next->subject < problem->ops)
+    regal_account_run(&s->account, problem, next->subject, next->to, memory,
+                      overlapped);
+  else
+    regal_account_send(&s->account, problem, s->placement,
+                       s->send_tensor[next->subject - problem->ops], next->from,
+                       next->to, memory, overlapped);
+}
+
+static void record_step(const regal_problem *problem, const scratch *s,
+                        const item *next, regal_plan *plan) {
+  regal_step *step = &plan->steps[plan->step_count++];
+  if (next->subject < problem->ops)
+    *step = (regal_step){next->subject, REGAL_RUN, next->to, next->to};
+  else
+    *step =
+        regal_plan_send(problem, s->send_tensor[next->subject - problem->ops],
+                        next->from, next->to);
+}
+
+/* What differs between the variants; constants where they are inlined. */
+typedef struct variant {
+  bool memory, overlapped;
+  bool waits; /* control edges make ops wait */
+  int levels; /* of the ready set */
+} variant;
+
+/* Takes one step and tells all who depend on it. Returns the lowest rank that
+ * has become ready, or REGAL_NONE. */
+REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
+                                regal_ready *ready, const item next,
+                                variant v) {
+  node *nodes = s->nodes;
+  const regal_edge *edges = s->edges.edge;
+  int64_t *ready_ns = s->account.ready_ns, end = 0;
+  bool simple = !v.memory && !v.overlapped;
+  uint32_t lowest = REGAL_NONE;
+  if (simple)
+    end = take_blocking(s, &next, problem->ops, v.waits);
+  else
+    take_any(problem, s, &next, v.memory, v.overlapped);
+  for (uint32_t e = next.edge_begin; e < next.edge_end; e++) {
+    uint32_t op = regal_edge_op(edges[e]);
+    node *told = &nodes[op];
+    uint32_t is_told = (told->device == next.to) | regal_edge_waits(edges[e]);
+    if (simple && v.waits)
+      ready_ns[op] = regal_choose(end > ready_ns[op], end, ready_ns[op]);
+    uint32_t missing = told->missing - is_told;
+    told->missing = missing;
+    uint32_t is_ready = is_told & (missing == 0), rank = told->rank;
+    uint32_t fresh = rank | (is_ready - 1);
+    lowest = fresh < lowest ? fresh : lowest;
+    regal_ready_push_if(ready, rank, is_ready, v.levels);
+  }
+  /* the first one without a branch: few ops have more */
+  uint32_t sends = next.send_end != next.send_begin;
+  uint32_t rank = s->rank[problem->ops + next.send_begin];
+  uint32_t fresh = rank | (sends - 1);
+  lowest = fresh < lowest ? fresh : lowest;
+  regal_ready_push_if(ready, rank, sends, v.levels);
+  for (uint32_t k = next.send_begin + 1; k < next.send_end; k++) {
+    rank = s->rank[problem->ops + k];
+    lowest = rank < lowest ? rank : lowest;
+    regal_ready_push(ready, rank, v.levels);
+  }
+  return lowest;
+}
+
+REGAL_INLINE void sort_topologically(const regal_problem *problem, scratch *s,
+                                     uint32_t items, regal_plan *plan,
+                                     variant v) {
+  regal_ready ready = s->ready;
+  regal_account_begin(&s->account, problem, s->placement, v.memory,
+                      v.overlapped);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    if (!s->nodes[op].missing)
+      regal_ready_push(&ready, s->nodes[op].rank, v.levels);
+  regal_ready_push(&ready, items, v.levels);
+  uint32_t rank = regal_ready_lowest(&ready, v.levels);
+  for (uint32_t done = 0; done < items; done++) {
+    const item *next = &s->items[rank];
+    regal_ready_remove(&ready, rank, v.levels);
+    uint32_t lowest = regal_ready_lowest(&ready, v.levels);
+    uint32_t fresh = take_step(problem, s, &ready, *next, v);
+    rank = fresh < lowest ? fresh : lowest;
+    if (plan)
+      record_step(problem, s, next, plan);
+  }
+  regal_ready_remove(&ready, items, v.levels);
+}
+
+REGAL_INLINE void sort_at_levels(const regal_problem *problem, scratch *s,
+                                 uint32_t items, regal_plan *plan, int levels) {
+  bool memory = regal_problem_needs_memory(problem);
+  if (problem->machine->overlapped && memory)
+    sort_topologically(problem, s, items, plan,
+                       (variant){true, true, true, levels});
+  else if (problem->machine->overlapped)
+    sort_topologically(problem, s, items, plan,
+                       (variant){false, true, true, levels});
+  else if (memory)
+    sort_topologically(problem, s, items, plan,
+                       (variant){true, false, true, levels});
+  else if (problem->has_waits)
+    sort_topologically(problem, s, items, plan,
+                       (variant){false, false, true, levels});
+  else
+    sort_topologically(problem, s, items, plan,
+                       (variant){false, false, false, levels});
+}
+
+static void sort_any(const regal_problem *problem, scratch *s, uint32_t items,
+                     regal_plan *plan) {
+  int levels = regal_ready_levels((size_t)items + 1);
+  if (levels == 2)
+    sort_at_levels(problem, s, items, plan, 2);
+  else if (levels == 3)
+    sort_at_levels(problem, s, items, plan, 3);
+  else
+    sort_at_levels(problem, s, items, plan, REGAL_READY_LEVELS);
+}
+
+static regal_fitness decode(const regal_problem *problem, void *memory,
+                            const regal_gene *genes, regal_plan *plan) {
+  scratch *s = memory;
+  const regal_gene *priority = genes + (size_t)problem->ops * problem->devices;
+  const regal_gene *transfer = priority + problem->ops;
+  regal_place_by_affinity(problem, genes, s->placement);
+  regal_ranking_begin(&s->ranking);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    regal_ranking_add_if(&s->ranking, op, priority[op], 1);
+  uint32_t sends = problem->devices == 2 ? list_for_two(problem, s, transfer)
+                                         : list_for_many(problem, s, transfer);
+  rank_items(problem, s, sends);
+  if (plan)
+    plan->step_count = 0;
+  sort_any(problem, s, problem->ops + sends, plan);
+  return regal_account_fitness(&s->account, problem,
+                               regal_problem_needs_memory(problem));
+}
+
+/* Priorities fall along the plan, so that it is the only order which the
+ * topological sort can find (up to 2^24 steps). */
+static regal_status encode(regal_context *context, const regal_problem *problem,
+                           const regal_plan *plan, regal_gene *genes) {
+  (void)context;
+  uint32_t d = problem->devices;
+  uint8_t relabel[REGAL_MAX_DEVICES];
+  regal_gene *priority = genes + (size_t)problem->ops * d;
+  regal_gene *transfer = priority + problem->ops;
+  memset(transfer, 0, (size_t)problem->tensors * d * sizeof *transfer);
+  regal_encode_placement(problem, plan, genes, relabel);
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    regal_gene gene =
+        REGAL_GENE_LARGEST -
+        (regal_gene)((uint64_t)i * REGAL_GENE_LARGEST / plan->step_count);
+    if (regal_step_runs(step))
+      priority[step->op] = gene;
+    else
+      transfer[(size_t)regal_plan_tensor(problem, step) * d +
+               relabel[step->to]] = gene;
+  }
+  return REGAL_OK;
+}
+
+const regal_decoder regal_decoder_paper = {
+    .name = "paper",
+    .help = "the paper's: devices by affinity, one order of ops and transfers",
+    .classes = {{"affinity", REGAL_GENE_OP_DEVICE},
+                {"priority", REGAL_GENE_OP},
+                {"transfer", REGAL_GENE_TENSOR_DEVICE}},
+    .create_scratch = create_scratch,
+    .decode = decode,
+    .encode = encode,
+};

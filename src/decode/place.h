@@ -1,0 +1,45 @@
+/* Placement by affinity: each op (or group of ops) goes to the allowed device
+ * with the largest gene, the lower device where genes are equal. */
+#ifndef REGAL_DECODE_PLACE_H
+#define REGAL_DECODE_PLACE_H
+
+#include "cost/account.h"
+#include "decode/decoder.h"
+
+REGAL_INLINE uint8_t regal_best_device(const regal_gene *affinity,
+                                       uint64_t allowed) {
+  uint32_t best = (uint32_t)__builtin_ctzll(allowed);
+  for (uint64_t rest = allowed & (allowed - 1); rest; rest &= rest - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(rest);
+    best = affinity[device] > affinity[best] ? device : best;
+  }
+  return (uint8_t)best;
+}
+
+REGAL_INLINE void regal_place_by_affinity(const regal_problem *problem,
+                                          const regal_gene *affinity,
+                                          uint8_t *placement) {
+  uint32_t d = problem->devices;
+  if (d == 2 && problem->run_step == 0) {
+    for (uint32_t op = 0; op < problem->ops; op++)
+      placement[op] = affinity[2 * op + 1] > affinity[2 * op];
+  } else {
+    for (uint32_t op = 0; op < problem->ops; op++)
+      placement[op] =
+          regal_best_device(affinity + (size_t)op * d, problem->allowed[op]);
+  }
+  if (problem->pinned != REGAL_NONE)
+    placement[problem->pinned] = 0;
+  if (problem->leader)
+    for (uint32_t op = 0; op < problem->ops; op++)
+      placement[op] = placement[problem->leader[op]];
+}
+
+/* Affinities that give a plan's placement. Devices are renumbered where they
+ * are interchangeable, so that the pinned op is on device 0: `relabel` maps the
+ * plan's devices to the genes'. */
+void regal_encode_placement(const regal_problem *problem,
+                            const regal_plan *plan, regal_gene *affinity,
+                            uint8_t relabel[REGAL_MAX_DEVICES]);
+
+#endif

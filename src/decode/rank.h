@@ -1,0 +1,89 @@
+/* Sorting items by key: three stable passes of a radix sort over 24-bit genes.
+ *
+ * An item is packed as (inverted gene << 32 | item), so that ascending order is
+ * descending priority, and equal genes stay in the order of their items.
+ */
+#ifndef REGAL_DECODE_RANK_H
+#define REGAL_DECODE_RANK_H
+
+#include "cost/account.h"
+#include "decode/decoder.h"
+
+#define REGAL_RANKING_FEW 384
+
+typedef struct regal_ranking {
+  uint64_t *packed, *spare;   /* [items] */
+  uint32_t histogram[3][256]; /* of the bytes of the keys */
+} regal_ranking;
+
+static inline void regal_ranking_layout(regal_ranking *ranking,
+                                        regal_carver *carver, size_t items) {
+  ranking->packed = regal_carve(carver, items, 8);
+  ranking->spare = regal_carve(carver, items, 8);
+}
+
+REGAL_INLINE void regal_ranking_begin(regal_ranking *ranking) {
+  memset(ranking->histogram, 0, sizeof ranking->histogram);
+}
+
+/* Adds the next item. With `wanted` = 0 it is written but not counted, and the
+ * next one takes its place: no branch. */
+REGAL_INLINE void regal_ranking_add_if(regal_ranking *ranking, uint32_t item,
+                                       regal_gene gene, uint32_t wanted) {
+  uint32_t key = REGAL_GENE_LARGEST - gene;
+  ranking->packed[item] = (uint64_t)key << 32 | item;
+  ranking->histogram[0][key & 255] += wanted;
+  ranking->histogram[1][key >> 8 & 255] += wanted;
+  ranking->histogram[2][key >> 16] += wanted;
+}
+
+REGAL_INLINE void regal_ranking_scatter(const uint64_t *from, uint64_t *to,
+                                        uint32_t items, uint32_t *bucket,
+                                        int shift) {
+  for (uint32_t i = 0; i < items; i++) {
+    uint64_t value = from[i];
+    to[bucket[value >> shift & 255]++] = value;
+  }
+}
+
+/* For few items: one pass by the first byte leaves them nearly in order. */
+static inline const uint64_t *regal_ranking_sort_few(regal_ranking *ranking,
+                                                     uint32_t items) {
+  uint32_t *bucket = ranking->histogram[2], sum = 0;
+  for (int b = 0; b < 256; b++) {
+    uint32_t count = bucket[b];
+    bucket[b] = sum;
+    sum += count;
+  }
+  uint64_t *sorted = ranking->spare;
+  regal_ranking_scatter(ranking->packed, sorted, items, bucket, 48);
+  for (uint32_t i = 1; i < items; i++) {
+    uint64_t value = sorted[i];
+    uint32_t at = i;
+    for (; at > 0 && sorted[at - 1] > value; at--)
+      sorted[at] = sorted[at - 1];
+    sorted[at] = value;
+  }
+  return sorted;
+}
+
+/* Sorts; afterwards the low half of result[rank] is the item. The result lies
+ * in one of the two buffers. */
+static inline const uint64_t *regal_ranking_sort(regal_ranking *ranking,
+                                                 uint32_t items) {
+  uint32_t(*bucket)[256] = ranking->histogram, sum[3] = {0, 0, 0};
+  if (items <= REGAL_RANKING_FEW)
+    return regal_ranking_sort_few(ranking, items);
+  for (int b = 0; b < 256; b++)
+    for (int pass = 0; pass < 3; pass++) {
+      uint32_t count = bucket[pass][b];
+      bucket[pass][b] = sum[pass];
+      sum[pass] += count;
+    }
+  regal_ranking_scatter(ranking->packed, ranking->spare, items, bucket[0], 32);
+  regal_ranking_scatter(ranking->spare, ranking->packed, items, bucket[1], 40);
+  regal_ranking_scatter(ranking->packed, ranking->spare, items, bucket[2], 48);
+  return ranking->spare;
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* Finding ops by name or id. Names need not be unique in a graph; an ambiguous
+ * one is an error only where it is used alone. */
+#include "formats/op_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct regal_named_op {
+  const char *name;
+  uint32_t op;
+} named_op;
+
+void regal_op_names_init(regal_op_names *names, regal_context *context,
+                         const regal_graph *graph) {
+  *names = (regal_op_names){.context = context, .graph = graph};
+}
+
+void regal_op_names_free(regal_op_names *names) {
+  if (names->context)
+    regal_release(names->context, names->sorted);
+}
+
+static int compare(const void *a, const void *b) {
+  return strcmp(((const named_op *)a)->name, ((const named_op *)b)->name);
+}
+
+static bool sort_names(regal_op_names *names) {
+  uint32_t ops = names->graph->ops;
+  named_op *sorted = regal_alloc(names->context, ops, sizeof *sorted);
+  if (!sorted)
+    return false;
+  for (uint32_t op = 0; op < ops; op++)
+    sorted[op] = (named_op){regal_graph_name(names->graph, op), op};
+  qsort(sorted, ops, sizeof *sorted, compare);
+  names->sorted = sorted;
+  return true;
+}
+
+static regal_status find_name(regal_op_names *names, const regal_json *json,
+                              uint32_t node, uint32_t *op) {
+  named_op wanted = {json->nodes[node].text, 0};
+  if (!names->sorted && !sort_names(names))
+    return regal_fail_memory(names->context);
+  uint32_t ops = names->graph->ops;
+  const named_op *hit =
+      bsearch(&wanted, names->sorted, ops, sizeof wanted, compare);
+  if (!hit)
+    return regal_json_fail(json, node, "there is no op \"%.200s\" in the graph",
+                           wanted.name);
+  bool before = hit > names->sorted && !compare(hit - 1, hit);
+  bool after = hit + 1 < names->sorted + ops && !compare(hit, hit + 1);
+  if (before || after)
+    return regal_json_fail(json, node,
+                           "the graph has more than one op \"%.200s\", say "
+                           "which by its id",
+                           wanted.name);
+  *op = hit->op;
+  return REGAL_OK;
+}
+
+static regal_status find_id(const regal_op_names *names, const regal_json *json,
+                            uint32_t node, uint32_t *op) {
+  const regal_graph *graph = names->graph;
+  int64_t id;
+  REGAL_TRY(regal_json_integer(json, node, "id", 0, INT64_MAX, &id));
+  if (id >= graph->file_nodes || graph->op_of_id[id] == REGAL_NONE)
+    return regal_json_fail(json, node,
+                           "there is no op with id %lld in the "
+                           "graph",
+                           (long long)id);
+  *op = graph->op_of_id[id];
+  return REGAL_OK;
+}
+
+regal_status regal_op_names_find(regal_op_names *names, const regal_json *json,
+                                 uint32_t node, uint32_t *op) {
+  switch (json->nodes[node].kind) {
+  case REGAL_JSON_STRING:
+    return find_name(names, json, node, op);
+  case REGAL_JSON_NUMBER:
+    return find_id(names, json, node, op);
+  default:
+    return regal_json_fail(json, node, "expected an op: its name or its id");
+  }
+}
+
+/* Equal as written to JSON, where bytes that are not UTF-8 were replaced. */
+static regal_status check_name(const regal_op_names *names,
+                               const regal_json *json, uint32_t node,
+                               uint32_t op) {
+  const char *said = json->nodes[node].text;
+  const char *name = regal_graph_name(names->graph, op);
+  if (!strcmp(said, name))
+    return REGAL_OK;
+  regal_text one, other;
+  regal_text_init(&one, names->context);
+  regal_text_init(&other, names->context);
+  regal_text_json(&one, said);
+  regal_text_json(&other, name);
+  regal_status status = REGAL_OK;
+  if (one.failed || other.failed)
+    status = regal_fail_memory(names->context);
+  else if (strcmp(one.bytes, other.bytes))
+    status = regal_json_fail(json, node,
+                             "op %.200s has id %u here, but in the "
+                             "graph that is %.200s",
+                             one.bytes, names->graph->id[op], other.bytes);
+  regal_text_free(&one);
+  regal_text_free(&other);
+  return status;
+}
+
+regal_status regal_op_names_resolve(regal_op_names *names,
+                                    const regal_json *json, uint32_t object,
+                                    uint32_t name, uint32_t id, uint32_t *op) {
+  if (name)
+    REGAL_TRY(regal_json_expect(json, name, "op", REGAL_JSON_STRING));
+  if (!id && !name)
+    return regal_json_fail(json, object, "expected an \"id\"");
+  if (!id)
+    return find_name(names, json, name, op);
+  REGAL_TRY(find_id(names, json, id, op));
+  return name ? check_name(names, json, name, *op) : REGAL_OK;
+}

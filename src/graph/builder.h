@@ -1,0 +1,76 @@
+/* What a builder holds until finish: plain lists in the order of adding.
+ *
+ * Inside the builder an op is its number in the order of adding; its position
+ * in the file is `position`, and only finish turns both into the graph's own
+ * numbers.
+ */
+#ifndef REGAL_GRAPH_BUILDER_H
+#define REGAL_GRAPH_BUILDER_H
+
+#include "graph/graph.h"
+
+/* Sums of times and of bytes stay below this, so that the fast code may add
+ * two of them without looking. */
+#define REGAL_MOST_TOTAL (INT64_C(1) << 62)
+
+typedef struct regal_built_op {
+  int64_t run_ns, temporary_bytes, resident_bytes;
+  size_t name; /* offset into names */
+  uint32_t position, outputs;
+} regal_built_op;
+
+typedef struct regal_built_output {
+  int64_t bytes;
+  uint32_t op, port;
+  bool is_final;
+} regal_built_output;
+
+typedef struct regal_built_input {
+  uint32_t consumer, producer, port;
+} regal_built_input;
+
+typedef struct regal_built_control {
+  uint32_t before, after;
+} regal_built_control;
+
+struct regal_builder {
+  regal_context *context;
+  regal_built_op *ops;
+  regal_built_output *outputs;
+  regal_built_input *inputs;
+  regal_built_control *controls;
+  char *names; /* zero-terminated, one after the other */
+  size_t op_count, output_count, input_count, control_count, name_bytes;
+  size_t op_capacity, output_capacity, input_capacity, control_capacity;
+  size_t name_capacity;
+  int64_t work_ns, tensor_bytes, resident_bytes;
+  int64_t total_bytes; /* tensors, temporary and resident */
+  uint32_t next_id;    /* REGAL_NONE: the count of ops so far */
+  uint32_t file_nodes; /* 0: as many as the positions need */
+  regal_locate_fn locate;
+  const void *locate_state;
+};
+
+static inline const char *regal_built_name(const regal_builder *builder,
+                                           uint32_t op) {
+  return builder->names + builder->ops[op].name;
+}
+
+/* Fails with "LOCATION: message", or without a location when there is no
+ * locator or `op` is REGAL_NONE. */
+regal_status regal_builder_fail(const regal_builder *builder, uint32_t op,
+                                regal_status status, const char *format, ...)
+    REGAL_FORMAT(4, 5);
+
+/* Checks the counts and the ends of all edges, and that there is an op. */
+regal_status regal_builder_check(const regal_builder *builder);
+
+/* A name in quotes, for messages: long ones are shortened in the middle and
+ * control characters, which would break the line, become '?'. */
+#define REGAL_QUOTED_CAPACITY 128
+typedef struct regal_quoted {
+  char text[REGAL_QUOTED_CAPACITY];
+} regal_quoted;
+regal_quoted regal_quote(const char *name);
+
+#endif

@@ -1,0 +1,94 @@
+/* A finished graph: its figures, its notes, its end. */
+#include "graph/graph.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void regal_graph_free(regal_graph *graph) {
+  if (!graph)
+    return;
+  void *arrays[] = {graph->run_ns,
+                    graph->temporary_bytes,
+                    graph->resident_bytes,
+                    graph->id,
+                    graph->op_of_id,
+                    graph->name_begin,
+                    graph->names,
+                    graph->output_begin,
+                    graph->producer,
+                    graph->bytes,
+                    graph->is_final,
+                    graph->input_begin,
+                    graph->input,
+                    graph->use_begin,
+                    graph->consumer,
+                    graph->control_in,
+                    graph->control_in_begin,
+                    graph->control_out,
+                    graph->control_out_begin};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    regal_release(graph->context, arrays[i]);
+  for (size_t i = 0; i < graph->note_count; i++)
+    regal_release(graph->context, (void *)graph->notes[i].text);
+  regal_release(graph->context, graph->notes);
+  regal_release(graph->context, graph);
+}
+
+void regal_graph_describe(const regal_graph *graph, regal_graph_info *info) {
+  *info = (regal_graph_info){
+      .ops = graph->ops,
+      .tensors = graph->tensors,
+      .data_edges = graph->uses,
+      .control_edges = graph->controls,
+      .file_nodes = graph->file_nodes,
+      .work_ns = graph->work_ns,
+      .critical_ns = graph->critical_ns,
+      .tensor_bytes = graph->tensor_bytes,
+      .resident_bytes = graph->total_resident_bytes,
+      .checksum = graph->checksum,
+  };
+}
+
+void regal_graph_op(const regal_graph *graph, uint32_t op,
+                    regal_op_info *info) {
+  *info = (regal_op_info){
+      .name = regal_graph_name(graph, op),
+      .id = graph->id[op],
+      .run_ns = graph->run_ns[op],
+      .temporary_bytes = graph->temporary_bytes[op],
+      .resident_bytes = graph->resident_bytes[op],
+      .outputs = graph->output_begin[op + 1] - graph->output_begin[op],
+      .inputs = graph->input_begin[op + 1] - graph->input_begin[op],
+  };
+}
+
+size_t regal_graph_note_count(const regal_graph *graph) {
+  return graph->note_count;
+}
+
+regal_note regal_graph_note(const regal_graph *graph, size_t index) {
+  return graph->notes[index];
+}
+
+static regal_status add_text(regal_graph *graph, regal_note_kind kind,
+                             const char *text) {
+  regal_context *context = graph->context;
+  if (!REGAL_RESERVE(context, graph->notes, graph->note_count,
+                     graph->note_capacity))
+    return regal_fail_memory(context);
+  char *copy = regal_copy_text(context, text);
+  if (!copy)
+    return regal_fail_memory(context);
+  graph->notes[graph->note_count++] = (regal_note){kind, copy};
+  return REGAL_OK;
+}
+
+regal_status regal_graph_add_note(regal_graph *graph, regal_note_kind kind,
+                                  const char *format, ...) {
+  char text[REGAL_MESSAGE_CAPACITY];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return add_text(graph, kind, text);
+}

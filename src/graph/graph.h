@@ -1,0 +1,74 @@
+/* The computation graph: flat arrays, 32-bit indices, immutable once made.
+ *
+ * Ops are numbered 0 .. ops-1 in a topological order (the file's own order, as
+ * far as it is one). The tensors of an op are numbered consecutively, so that
+ * port p of op j is tensor output_begin[j] + p. A CSR array X_begin has one
+ * entry more than its rows: row i is X[X_begin[i]] .. X[X_begin[i+1] - 1].
+ */
+#ifndef REGAL_GRAPH_GRAPH_H
+#define REGAL_GRAPH_GRAPH_H
+
+#include "base/context.h"
+
+#define REGAL_NONE UINT32_MAX
+
+struct regal_graph {
+  regal_context *context;
+  uint32_t ops, tensors, uses, controls;
+  uint32_t file_nodes; /* nodes in the file; some may not be ops */
+
+  int64_t *run_ns;          /* [ops] */
+  int64_t *temporary_bytes; /* [ops] */
+  int64_t *resident_bytes;  /* [ops] */
+  uint32_t *id;             /* [ops] position in the file */
+  uint32_t *op_of_id;       /* [file_nodes] or REGAL_NONE */
+  size_t *name_begin;       /* [ops] offset into names */
+  char *names;              /* zero-terminated, one after the other */
+
+  uint32_t *output_begin; /* [ops+1] tensors that an op produces */
+  uint32_t *producer;     /* [tensors] */
+  int64_t *bytes;         /* [tensors] */
+  uint8_t *is_final;      /* [tensors] lives to the end */
+
+  uint32_t *input_begin; /* [ops+1] */
+  uint32_t *input;       /* [uses] distinct tensors that an op reads */
+  uint32_t *use_begin;   /* [tensors+1] */
+  uint32_t *consumer;    /* [uses] ops that read a tensor, ascending */
+
+  uint32_t *control_in_begin;  /* [ops+1] */
+  uint32_t *control_in;        /* [controls] ops that must end before */
+  uint32_t *control_out_begin; /* [ops+1] */
+  uint32_t *control_out;       /* [controls] ops that wait for this one */
+
+  uint64_t checksum;
+  int64_t work_ns, critical_ns, tensor_bytes, total_resident_bytes;
+
+  struct regal_note *notes; /* texts are owned */
+  size_t note_count, note_capacity;
+};
+
+static inline const char *regal_graph_name(const regal_graph *graph,
+                                           uint32_t op) {
+  return graph->names + graph->name_begin[op];
+}
+
+/* Adds a note; the text is formatted and copied. */
+regal_status regal_graph_add_note(regal_graph *graph, regal_note_kind kind,
+                                  const char *format, ...) REGAL_FORMAT(3, 4);
+
+/* -- Used by readers, which know more about a file than the public builder --
+ */
+
+/* Where finish says that a node stands: writes "model.pb:12" or the like for
+ * the id-th added op, which may be the one that is just being added. NULL:
+ * messages name ops only. */
+typedef void (*regal_locate_fn)(const void *state, uint32_t id, char *text,
+                                size_t capacity);
+void regal_builder_set_locator(regal_builder *builder, regal_locate_fn locate,
+                               const void *state);
+/* The next op's position in the file, when it is not the count of ops so far
+ * (each position once, in any order), and the number of nodes in the file. */
+void regal_builder_set_next_id(regal_builder *builder, uint32_t id);
+void regal_builder_set_file_nodes(regal_builder *builder, uint32_t nodes);
+
+#endif

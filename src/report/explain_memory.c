@@ -1,0 +1,133 @@
+/* What is in memory at the peak of each device. A tensor is there when it was
+ * made or received there before, and a step from the peak on still needs it.
+ */
+#include "report/explain.h"
+
+#define LARGEST_SHOWN 10
+
+typedef struct census {
+  uint32_t tensors;                       /* in memory */
+  uint32_t largest[LARGEST_SHOWN], shown; /* the largest first */
+  int64_t bytes, shown_bytes;
+  int64_t resident, temporary;
+} census;
+
+/* Whether a step at or after `step` still needs the tensor on the device. */
+static bool is_needed(const regal_reading *reading, uint32_t tensor,
+                      uint32_t device, uint32_t step) {
+  const regal_graph *graph = reading->graph;
+  uint32_t producer = graph->producer[tensor];
+  if (regal_verify_device(reading, producer) == device) {
+    if (graph->is_final[tensor] || reading->run_step[producer] >= step)
+      return true;
+    uint32_t sends = reading->send_begin[tensor + 1];
+    if (sends > reading->send_begin[tensor] &&
+        reading->send_step[sends - 1] >= step)
+      return true;
+  }
+  for (uint32_t k = graph->use_begin[tensor]; k < graph->use_begin[tensor + 1];
+       k++)
+    if (reading->run_step[graph->consumer[k]] >= step &&
+        regal_verify_device(reading, graph->consumer[k]) == device)
+      return true;
+  return false;
+}
+
+static void count_tensor(const regal_graph *graph, uint32_t tensor,
+                         census *census) {
+  int64_t bytes = graph->bytes[tensor];
+  uint32_t place = census->shown;
+  census->tensors++;
+  census->bytes += bytes;
+  while (place && graph->bytes[census->largest[place - 1]] < bytes)
+    place--;
+  if (place == LARGEST_SHOWN)
+    return;
+  if (census->shown < LARGEST_SHOWN)
+    census->shown++;
+  for (uint32_t k = census->shown - 1; k > place; k--)
+    census->largest[k] = census->largest[k - 1];
+  census->largest[place] = tensor;
+}
+
+static census take_census(const regal_story *story, uint32_t device,
+                          uint32_t step) {
+  const regal_reading *reading = &story->reading;
+  const regal_graph *graph = reading->graph;
+  census census = {0};
+  for (uint32_t t = 0; t < graph->tensors; t++) {
+    uint32_t came = regal_verify_arrival(reading, t, device);
+    if (graph->bytes[t] && came != REGAL_NONE && came <= step &&
+        is_needed(reading, t, device, step))
+      count_tensor(graph, t, &census);
+  }
+  for (uint32_t k = 0; k < census.shown; k++)
+    census.shown_bytes += graph->bytes[census.largest[k]];
+  for (uint32_t op = 0; op < graph->ops; op++)
+    if (regal_verify_device(reading, op) == device)
+      census.resident += graph->resident_bytes[op];
+  const regal_step *at = &reading->plan->steps[step];
+  if (at->port == REGAL_RUN)
+    census.temporary = graph->temporary_bytes[at->op];
+  return census;
+}
+
+static void put_share(regal_story *story, int64_t bytes, int64_t peak) {
+  regal_text *text = &story->text;
+  size_t begin = text->size;
+  regal_text_format(text, "  ");
+  regal_text_bytes(text, bytes);
+  regal_layout_pad(text, begin, 13);
+  regal_text_format(text, " %5.1f%%  ", regal_layout_percent(bytes, peak));
+}
+
+static void put_limit(regal_story *story, uint32_t device) {
+  int64_t limit = story->reading.machine->memory_limit[device];
+  if (limit == REGAL_UNLIMITED)
+    return;
+  bool exceeded = story->cost.peak_bytes[device] > limit;
+  regal_text_format(&story->text,
+                    exceeded ? " (BEYOND the limit of " : " (limit ");
+  regal_text_bytes(&story->text, limit);
+  regal_text_format(&story->text, ")");
+}
+
+static void put_peak(regal_story *story, uint32_t device, uint32_t step) {
+  regal_text *text = &story->text;
+  int64_t peak = story->cost.peak_bytes[device];
+  census census = take_census(story, device, step);
+  regal_text_format(text, "\npeak of device %u: ", device);
+  regal_text_bytes(text, peak);
+  put_limit(story, device);
+  regal_text_format(text, " at step %u: ", step);
+  regal_explain_step(story, step);
+  regal_text_format(text, "\n");
+  if (census.resident) {
+    put_share(story, census.resident, peak);
+    regal_text_format(text, "resident\n");
+  }
+  if (census.temporary) {
+    put_share(story, census.temporary, peak);
+    regal_text_format(text, "temporary\n");
+  }
+  for (uint32_t k = 0; k < census.shown; k++) {
+    put_share(story, story->reading.graph->bytes[census.largest[k]], peak);
+    regal_explain_tensor(story, census.largest[k]);
+    regal_text_format(text, "\n");
+  }
+  if (census.tensors == census.shown)
+    return;
+  put_share(story, census.bytes - census.shown_bytes, peak);
+  regal_text_format(text, "%u more tensors\n", census.tensors - census.shown);
+}
+
+void regal_explain_memory(regal_story *story) {
+  for (uint32_t d = 0; d < story->reading.machine->devices; d++) {
+    uint32_t step = story->timeline.peak_step[d];
+    if (step == REGAL_NONE)
+      regal_text_format(&story->text, "\npeak of device %u: it is not used\n",
+                        d);
+    else
+      put_peak(story, d, step);
+  }
+}

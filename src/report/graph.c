@@ -1,0 +1,155 @@
+/* What is in a graph, for people: `regal inspect`. */
+#include "report/figures.h"
+#include "report/layout.h"
+
+#include <string.h>
+
+#define LABEL_COLUMN 16
+#define FIGURE_COLUMN 14
+#define KINDS_SHOWN 10
+
+static void put_label(regal_text *text, const char *label) {
+  regal_layout_label(text, label, LABEL_COLUMN);
+}
+
+static void put_counts(regal_text *text, const regal_graph *graph,
+                       const regal_figures *figures) {
+  put_label(text, "ops");
+  regal_text_format(text, "%u", graph->ops);
+  if (graph->file_nodes != graph->ops)
+    regal_text_format(text, " (of %u nodes in the file)", graph->file_nodes);
+  regal_text_format(text, "\n");
+  put_label(text, "tensors");
+  regal_text_format(text, "%u, ", graph->tensors);
+  regal_text_bytes(text, graph->tensor_bytes);
+  regal_text_format(text, "\n");
+  put_label(text, "edges");
+  regal_text_format(text, "%u data, %u control\n", graph->uses,
+                    graph->controls);
+  put_label(text, "shape");
+  regal_text_format(text, "%u ops deep, at most %u wide\n", figures->depth,
+                    figures->width);
+  if (graph->total_resident_bytes) {
+    put_label(text, "parameters");
+    regal_text_bytes(text, graph->total_resident_bytes);
+    regal_text_format(text, " resident\n");
+  }
+}
+
+static void put_times(regal_text *text, const regal_graph *graph) {
+  put_label(text, "work");
+  regal_text_duration(text, graph->work_ns);
+  regal_text_format(text, "\n");
+  put_label(text, "critical path");
+  regal_text_duration(text, graph->critical_ns);
+  regal_text_format(text, "\n");
+  if (graph->critical_ns) {
+    put_label(text, "parallelism");
+    regal_text_format(text, "%.2f (work / critical path)\n",
+                      (double)graph->work_ns / (double)graph->critical_ns);
+  }
+  put_label(text, "checksum");
+  regal_text_format(text, "%016llx\n", (unsigned long long)graph->checksum);
+}
+
+static void put_op(regal_text *text, const regal_graph *graph, uint32_t op) {
+  const char *name = regal_graph_name(graph, op);
+  regal_layout_name(text, name, strlen(name));
+}
+
+static void put_largest_ops(regal_text *text, const regal_graph *graph,
+                            const regal_figures *figures) {
+  if (figures->top_ops)
+    regal_text_format(text, "\nlargest ops\n");
+  for (uint32_t i = 0; i < figures->top_ops; i++) {
+    uint32_t op = figures->top_op[i];
+    int64_t run_ns = graph->run_ns[op];
+    size_t begin = text->size;
+    regal_text_format(text, "  ");
+    regal_text_duration(text, run_ns);
+    regal_layout_pad(text, begin, FIGURE_COLUMN);
+    regal_text_format(text, "%5.1f%%  ",
+                      regal_layout_percent(run_ns, graph->work_ns));
+    put_op(text, graph, op);
+    regal_text_format(text, "\n");
+  }
+}
+
+static void put_largest_tensors(regal_text *text, const regal_graph *graph,
+                                const regal_figures *figures) {
+  if (figures->top_tensors)
+    regal_text_format(text, "\nlargest tensors\n");
+  for (uint32_t i = 0; i < figures->top_tensors; i++) {
+    uint32_t tensor = figures->top_tensor[i], op = graph->producer[tensor];
+    int64_t bytes = graph->bytes[tensor];
+    size_t begin = text->size;
+    regal_text_format(text, "  ");
+    regal_text_bytes(text, bytes);
+    regal_layout_pad(text, begin, FIGURE_COLUMN);
+    regal_text_format(text, "%5.1f%%  ",
+                      regal_layout_percent(bytes, graph->tensor_bytes));
+    put_op(text, graph, op);
+    regal_text_format(text, ":%u\n", tensor - graph->output_begin[op]);
+  }
+}
+
+static void put_kind(regal_text *text, int64_t run_ns, int64_t work_ns,
+                     uint32_t ops, const char *name, size_t length) {
+  size_t begin = text->size;
+  regal_text_format(text, "  ");
+  regal_text_duration(text, run_ns);
+  regal_layout_pad(text, begin, FIGURE_COLUMN);
+  regal_text_format(text, "%5.1f%%  %6u  ",
+                    regal_layout_percent(run_ns, work_ns), ops);
+  regal_layout_name(text, name, length);
+  regal_text_format(text, "\n");
+}
+
+/* Says something only where ops share kinds and have times. */
+static void put_kinds(regal_text *text, const regal_graph *graph,
+                      const regal_figures *figures) {
+  if (figures->kind_count > graph->ops / 2 || !graph->work_ns)
+    return;
+  int64_t rest_ns = graph->work_ns;
+  uint32_t rest_ops = graph->ops, shown = 0;
+  regal_text_format(text, "\ntime by kind of op (time, share, ops)\n");
+  for (; shown < figures->kind_count && shown < KINDS_SHOWN; shown++) {
+    const regal_kind *kind = &figures->kinds[shown];
+    put_kind(text, kind->run_ns, graph->work_ns, kind->ops, kind->name,
+             kind->length);
+    rest_ns -= kind->run_ns;
+    rest_ops -= kind->ops;
+  }
+  if (rest_ops)
+    put_kind(text, rest_ns, graph->work_ns, rest_ops, "(all others)", 12);
+}
+
+static void put_notes(regal_text *text, const regal_graph *graph) {
+  if (graph->note_count)
+    regal_text_format(text, "\nnotes of the reader\n");
+  for (int kind = REGAL_NOTE_ASSUMED; kind <= REGAL_NOTE_WARNING; kind++)
+    for (size_t i = 0; i < graph->note_count; i++) {
+      const regal_note *note = &graph->notes[i];
+      if ((int)note->kind != kind)
+        continue;
+      regal_text_format(text, "  %s: ", regal_note_name(note->kind));
+      regal_layout_name(text, note->text, strlen(note->text));
+      regal_text_format(text, "\n");
+    }
+}
+
+regal_status regal_report_graph(regal_context *context,
+                                const regal_graph *graph, FILE *stream) {
+  regal_figures figures;
+  regal_text text;
+  REGAL_TRY(regal_figures_compute(context, graph, &figures));
+  regal_text_init(&text, context);
+  put_counts(&text, graph, &figures);
+  put_times(&text, graph);
+  put_largest_ops(&text, graph, &figures);
+  put_largest_tensors(&text, graph, &figures);
+  put_kinds(&text, graph, &figures);
+  put_notes(&text, graph);
+  regal_figures_free(&figures);
+  return regal_layout_finish(context, &text, stream);
+}

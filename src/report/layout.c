@@ -1,0 +1,42 @@
+#include "report/layout.h"
+
+void regal_layout_pad(regal_text *text, size_t line_begin, size_t column) {
+  while (!text->failed && text->size < line_begin + column)
+    regal_text_append(text, " ", 1);
+}
+
+void regal_layout_label(regal_text *text, const char *label, size_t column) {
+  size_t begin = text->size;
+  regal_text_format(text, "%s", label);
+  regal_layout_pad(text, begin, column);
+}
+
+static bool is_control(char letter) {
+  return (unsigned char)letter < ' ' || letter == 127;
+}
+
+void regal_layout_name(regal_text *text, const char *name, size_t length) {
+  for (size_t i = 0, run = 0; i <= length; i++) {
+    if (i < length && !is_control(name[i]))
+      continue;
+    regal_text_append(text, name + run, i - run);
+    if (i < length)
+      regal_text_append(text, "?", 1);
+    run = i + 1;
+  }
+}
+
+double regal_layout_percent(int64_t part, int64_t whole) {
+  return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+regal_status regal_layout_finish(regal_context *context, regal_text *text,
+                                 FILE *stream) {
+  regal_status status = REGAL_OK;
+  if (text->failed)
+    status = regal_fail_memory(context);
+  else if (fwrite(text->bytes, 1, text->size, stream) != text->size)
+    status = regal_fail(context, REGAL_IO, "the report could not be written");
+  regal_text_free(text);
+  return status;
+}

@@ -1,0 +1,37 @@
+/* The table of methods: to add one, write its function and add a row. */
+#include <string.h>
+
+#include "search/search.h"
+
+static const char by_budget[] = "stops at --evaluations or --time";
+static const char no_budget[] = "none: one pass";
+
+/* clang-format off */
+static const regal_method methods[] = {
+    {"auto", "the list schedulers, then BRKGA from the best of them", by_budget, regal_method_auto},
+    {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
+    {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
+    {"single", "everything on one device, in the file's order", no_budget, regal_method_single},
+    {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft},
+    {"dfs", "one device, depth-first order (PyTorch Inductor)", no_budget, regal_method_dfs},
+    {"bfs", "one device, breadth-first order (PyTorch Inductor)", no_budget, regal_method_bfs},
+    {"lpmf", "one device, least peak memory first (PyTorch Inductor)", no_budget, regal_method_lpmf},
+    {"xla-list", "one device, XLA's list scheduler for memory", no_budget, regal_method_xla_list},
+};
+/* clang-format on */
+
+size_t regal_method_count(void) {
+  return sizeof methods / sizeof *methods;
+}
+
+regal_method_info regal_method_at(size_t index) {
+  const regal_method *method = &methods[index];
+  return (regal_method_info){method->name, method->help, method->budget};
+}
+
+const regal_method *regal_method_find(const char *name) {
+  for (size_t i = 0; i < regal_method_count(); i++)
+    if (strcmp(methods[i].name, name) == 0)
+      return &methods[i];
+  return NULL;
+}

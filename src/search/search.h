@@ -1,0 +1,81 @@
+/* What a method works on: the problem, the budget, and the best plan so far.
+ *
+ * A method is a function from a search to a status. It offers plans, asks
+ * whether it should stop, and says in one line what it did. Methods are rows of
+ * one table, in search/methods.c.
+ */
+#ifndef REGAL_SEARCH_SEARCH_H
+#define REGAL_SEARCH_SEARCH_H
+
+#include "base/threads.h"
+#include "cost/fitness.h"
+#include "cost/plan.h"
+#include "cost/simulate.h"
+
+typedef struct regal_search {
+  regal_context *context;
+  const regal_problem *problem;
+  const regal_options *options;
+  const regal_proposal *proposal; /* or NULL: uniform */
+  const regal_plan *start;        /* or NULL */
+  regal_bound bound;
+  regal_pool *pool;
+  regal_simulator *simulator;
+
+  uint64_t budget;      /* evaluations; UINT64_MAX: no limit */
+  uint64_t evaluations; /* used so far */
+  double began;         /* regal_seconds() at the start */
+  double deadline;      /* or infinity */
+  double last_report;
+
+  regal_plan *best;           /* owned; NULL until the first offer */
+  regal_fitness plan_fitness; /* of `best` */
+  regal_fitness best_fitness; /* of `best`, or of what a method still holds as
+                                 genes: what progress and stop rules see */
+  regal_stop stop;
+  char account[256]; /* what the method did, in one line */
+} regal_search;
+
+typedef regal_status (*regal_method_fn)(regal_search *search);
+
+typedef struct regal_method {
+  const char *name;
+  const char *help;   /* one line for `regal methods` */
+  const char *budget; /* what --evaluations and --time mean for it */
+  regal_method_fn run;
+} regal_method;
+
+const regal_method *regal_method_find(const char *name);
+
+/* Offers a plan: costs it with the fast simulator, keeps it if it is better
+ * than the best so far, frees it otherwise. Takes the plan over in any case.
+ * Does not count as an evaluation. */
+regal_status regal_search_offer(regal_search *search, regal_plan *plan);
+/* The same for an order of all ops and a device for each. */
+regal_status regal_search_offer_order(regal_search *search,
+                                      const uint32_t *order,
+                                      const uint8_t *placement);
+/* A method has found something this good, and will offer its plan later. */
+void regal_search_note(regal_search *search, regal_fitness fitness);
+/* True when time, target, bound or the user end the search; sets stop. */
+bool regal_search_should_stop(regal_search *search);
+/* Calls the progress function: always if `improved`, else a few times a
+ * second. */
+void regal_search_report(regal_search *search, bool improved);
+/* Sets the account line. */
+void regal_search_account(regal_search *search, const char *format, ...)
+    REGAL_FORMAT(2, 3);
+
+/* The list schedulers (search/orders.c, search/heft.c); methods by name. */
+regal_status regal_method_single(regal_search *search);
+regal_status regal_method_heft(regal_search *search);
+regal_status regal_method_dfs(regal_search *search);
+regal_status regal_method_bfs(regal_search *search);
+regal_status regal_method_lpmf(regal_search *search);
+regal_status regal_method_xla_list(regal_search *search);
+/* Search on chromosomes (search/brkga.c, search/sampling.c). */
+regal_status regal_method_brkga(regal_search *search);
+regal_status regal_method_random(regal_search *search);
+regal_status regal_method_auto(regal_search *search);
+
+#endif

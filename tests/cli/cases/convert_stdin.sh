@@ -1,0 +1,1 @@
+regal convert - --format text -o - < graphs/three.pbtxt

@@ -1,0 +1,1 @@
+regal convert graphs/diamond.pbtxt -o diamond.onnx

@@ -1,0 +1,1 @@
+regal evaluate graphs/diamond.pbtxt graphs/diamond.order

@@ -1,0 +1,1 @@
+regal inspect graphs/diamond.pbtxt --help

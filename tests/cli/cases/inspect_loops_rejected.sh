@@ -1,0 +1,1 @@
+regal inspect samples/tf/lstm_lm_infer.pb

@@ -1,0 +1,1 @@
+regal inspect graphs/unmeasured.pbtxt

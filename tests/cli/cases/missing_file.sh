@@ -1,0 +1,1 @@
+regal optimize nowhere.pb

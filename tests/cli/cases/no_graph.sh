@@ -1,0 +1,1 @@
+regal optimize --devices 2

@@ -1,0 +1,1 @@
+regal --devices 2 optimize graphs/diamond.pbtxt

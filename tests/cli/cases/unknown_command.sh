@@ -1,0 +1,1 @@
+regal optimise graphs/diamond.pbtxt

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs into an empty folder, then builds and runs the example against that,
+# as a user would: install_test.sh BUILD_FOLDER [CFLAGS]
+set -euo pipefail
+
+build=$(cd "$1" && pwd)
+flags="-O1 -Wall -Wextra -Werror ${2:-}"
+here=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+fail() {
+  echo "install_test: $*" >&2
+  exit 1
+}
+
+DESTDIR='' cmake --install "$build" --prefix "$prefix" >"$work/log" ||
+  { cat "$work/log"; fail "cmake --install failed"; }
+for file in bin/regal include/regal.h include/regal_options.h \
+  share/man/man1/regal.1 share/bash-completion/completions/regal; do
+  [ -f "$prefix/$file" ] || fail "$file was not installed"
+done
+library_folder=$(dirname "$(find "$prefix" -name libregal.a)")
+[ -L "$library_folder/libregal.so" ] || fail "libregal.so was not installed"
+export PKG_CONFIG_PATH=$library_folder/pkgconfig
+
+# The header alone must do, in C and in C++ (where there is a C++ compiler).
+printf '#include <regal.h>\n' >"$work/alone.c"
+# shellcheck disable=SC2046
+cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only \
+  $(pkg-config --cflags regal) "$work/alone.c"
+if command -v c++ >/dev/null; then
+  # shellcheck disable=SC2046
+  c++ -x c++ -Wall -Wextra -Werror -fsyntax-only \
+    $(pkg-config --cflags regal) "$work/alone.c"
+fi
+
+version=$("$prefix/bin/regal" --version | head -n 1 | cut -d" " -f1,2)
+[ "$version" = "regal $(pkg-config --modversion regal)" ] ||
+  fail "the program says '$version', regal.pc $(pkg-config --modversion regal)"
+
+cp "$here/examples/optimize.c" "$here/examples/Makefile" "$work"
+for static in no yes; do
+  make -s -C "$work" clean
+  make -s -C "$work" optimize STATIC=$static CFLAGS="$flags"
+  if [ $static = no ]; then
+    readelf -d "$work/optimize" | grep -q 'NEEDED.*libregal\.so\.' ||
+      fail "the example does not use the shared library's soname"
+  fi
+  LD_LIBRARY_PATH=$library_folder "$work/optimize" >"$work/output"
+  # One device takes 12 us; two take 7, and no plan can be faster.
+  head -n 1 "$work/output" | diff - <(
+    echo "before: 12000 ns, after: 7000 ns, bound: 7000 ns"
+  ) || fail "the example's result differs (static: $static)"
+  [ "$(grep -c ' runs ' "$work/output")" -eq 4 ] ||
+    fail "the example does not show its 4 ops"
+done
+
+# A file, and a plan that the program accepts.
+cp "$here/data/demo/"*.pb "$work/model.pb"
+LD_LIBRARY_PATH=$library_folder "$work/optimize" "$work/model.pb" >/dev/null
+"$prefix/bin/regal" evaluate "$work/model.pb" "$work/model.pb.plan" -q \
+  >/dev/null || fail "regal evaluate rejects the example's plan"
+if LD_LIBRARY_PATH=$library_folder "$work/optimize" "$work/none.pb" \
+  2>"$work/error"; then
+  fail "the example accepts a file that does not exist"
+fi
+grep -q 'none.pb' "$work/error" || fail "the message does not name the file"
+
+# The man page has no mistakes, and the completion file loads.
+page=$prefix/share/man/man1/regal.1
+if command -v mandoc >/dev/null; then
+  mandoc -T lint -W warning "$page"
+elif command -v groff >/dev/null; then
+  [ -z "$(groff -man -Tutf8 -ww -z "$page" 2>&1)" ] ||
+    fail "groff warns about the man page"
+fi
+bash -n "$prefix/share/bash-completion/completions/regal"
+echo "installed, linked and ran, shared and static"

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Writes the malformed binary files of this folder: one defect each, which is
+the file's name. Run it here after a change; the results are committed. The
+malformed texts are written by hand. Needs nothing but Python."""
+
+import pathlib
+
+FOLDER = pathlib.Path(__file__).parent
+VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def tag(number, kind):
+    return varint(number << 3 | kind)
+
+
+def number(field, value):
+    return tag(field, VARINT) + varint(value)
+
+
+def packet(field, content):
+    return tag(field, BYTES) + varint(len(content)) + content
+
+
+def node(name, id=0, inputs=(), outputs=(), controls=(), rest=b""):
+    body = packet(1, name.encode())
+    if id:
+        body += number(3, id)
+    for producer, port in inputs:
+        body += packet(4, number(1, producer) + number(2, port))
+    for size in outputs:
+        body += packet(5, size if isinstance(size, bytes) else number(1, size))
+    for control in controls:
+        body += number(8, control)
+    return packet(1, body + rest)
+
+
+A = node("a", outputs=[4])
+B = node("b", 1, inputs=[(0, 0)], outputs=[4])
+
+
+def shape(*dims):
+    return number(4, 1) + packet(3, b"".join(packet(2, number(1, d)) for d in dims))
+
+
+DEFECTS = {
+    # The wire format
+    "empty": b"",
+    "truncated_tag": A + b"\x8a",
+    "truncated_message": A + B[:-3],
+    "truncated_length": A + tag(1, BYTES),
+    "truncated_varint": packet(1, packet(1, b"a") + tag(9, VARINT) + b"\x80"),
+    "truncated_varint_at_end": A + tag(5, VARINT),
+    "truncated_packed": packet(1, packet(1, b"a") + packet(8, b"\x01\x80")),
+    "truncated_fixed32": A + tag(50, FIXED32) + b"123",
+    "truncated_fixed64": A + tag(50, FIXED64) + b"1234567",
+    "truncated_cost": packet(2, tag(1, FIXED32) + b"12") + A,
+    "length_2gib_lie": tag(1, BYTES) + varint(0x7FFFFFFF) + A,
+    "length_past_message": packet(1, tag(1, BYTES) + varint(9) + b"name") + A,
+    "length_overlong": tag(1, BYTES) + b"\x80\x80\x80\x80\x80\x00" + A,
+    "tag_overlong": A + b"\x8a\x80\x80\x80\x80\x00",
+    "varint_overlong": packet(1, tag(9, VARINT) + b"\xff" * 10 + b"\x01"),
+    "field_number_zero": A + b"\x00\x00",
+    "field_number_too_large": A + b"\x88\x80\x80\x80\x10\x00",
+    "wire_type_of_number": packet(1, packet(1, b"a") + packet(9, b"12")),
+    "wire_type_of_string": packet(1, number(1, 7)),
+    "wire_type_of_message": A + number(1, 7),
+    "wire_type_of_float": packet(2, number(1, 7)) + A,
+    "wire_type_unknown": A + b"\x0e",
+    "group_not_closed": A + tag(50, GROUP) + number(1, 1),
+    "group_closed_by_another": A + tag(50, GROUP) + tag(51, END),
+    "group_not_opened": A + tag(50, END),
+    "groups_too_deep": A + tag(50, GROUP) * 65 + tag(50, END) * 65,
+    "group_in_place_of_node": A + tag(1, GROUP) + tag(1, END),
+    "name_not_utf8": packet(1, packet(1, b"conv\xff1")),
+    "name_with_zero_byte": packet(1, packet(1, b"conv\x001")),
+    "not_a_cost_graph": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+    "no_nodes": packet(2, packet(2, b"dimension")),
+    # The graph
+    "duplicate_id": A + node("b", 1) + node("c", 1),
+    "missing_producer": A + node("b", 1, inputs=[(0, 0), (7, 0)]),
+    "missing_control": A + node("b", 1, controls=[7]),
+    "port_out_of_range": A + node("b", 1, inputs=[(0, 1)]),
+    "port_negative": A + node("b", 1, inputs=[(0, -1)]),
+    "port_of_no_output": node("a") + node("b", 1, inputs=[(0, 0)]),
+    "self_loop": A + node("b", 1, inputs=[(1, 0)], outputs=[4]),
+    "control_self_loop": A + node("b", 1, controls=[1]),
+    "cycle": A
+    + node("b", 1, inputs=[(0, 0), (3, 0)], outputs=[4])
+    + node("c", 2, inputs=[(1, 0)], outputs=[4])
+    + node("d", 3, inputs=[(2, 0)], outputs=[4]),
+    "cycle_of_controls": A + node("b", 1, controls=[2]) + node("c", 2, controls=[1]),
+    "negative_cost": A + node("b", 1, rest=number(9, -5)),
+    "negative_temporary": A + node("b", 1, rest=number(6, -1)),
+    "negative_persistent": A + node("b", 1, rest=number(12, -8)),
+    "negative_run_ns": A + node("b", 1, rest=number(1000, -1)),
+    "overflow_cost": A + node("b", 1, rest=number(9, 1 << 60)),
+    "overflow_size": A + node("b", 1, outputs=[(1 << 63) - 1]),
+    "overflow_sum_of_sizes": node("a", outputs=[1 << 61]) + node("b", 1, outputs=[1 << 61]),
+    "overflow_shape": node("a", outputs=[shape(1 << 40, 1 << 40)]),
+}
+
+for name, content in DEFECTS.items():
+    (FOLDER / (name + ".pb")).write_bytes(content)

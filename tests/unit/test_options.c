@@ -1,0 +1,284 @@
+/* The table of options, and how values are set, refused and printed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+
+static regal_context *context;
+
+static int set_up(void **state) {
+  (void)state;
+  return regal_context_create(&context, NULL) != REGAL_OK;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  regal_context_free(context);
+  return 0;
+}
+
+static void set(regal_options *options, const char *name, const char *value) {
+  if (regal_options_set(context, options, name, value) != REGAL_OK)
+    fail_msg("%s", regal_error(context));
+}
+
+/* -- The table ------------------------------------------------------------- */
+
+static bool is_number(const regal_option_info *info) {
+  return info->type == REGAL_OPTION_INTEGER || info->type == REGAL_OPTION_REAL;
+}
+
+static void rows_are_sound(void **state) {
+  (void)state;
+  static const char *const groups =
+      " reading machine objective search brkga output ";
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const regal_option_info *info = regal_option_at(i);
+    char group[32];
+    snprintf(group, sizeof group, " %s ", info->group);
+    assert_non_null(strstr(groups, group));
+    assert_true(strlen(info->help) > 5);
+    assert_true(strlen(info->name) > 1 && strlen(info->name) <= 31);
+    assert_int_equal(regal_option_find(info->name), i); /* so it is unique */
+    if (is_number(info)) {
+      double value = strtod(info->fallback, NULL);
+      assert_true(info->low < info->high);
+      assert_true(value >= info->low && value <= info->high);
+    }
+    if (info->type == REGAL_OPTION_CHOICE)
+      assert_true(regal_choice_index(info->choices, info->fallback) >= 0);
+    if (info->type != REGAL_OPTION_FLAG)
+      assert_true(info->unit && *info->unit);
+  }
+  assert_null(regal_option_at(regal_option_count()));
+  assert_int_equal(regal_option_find("none"), regal_option_count());
+}
+
+/* Each default goes through the parser when options are initialised. */
+static void defaults_are_set(void **state) {
+  (void)state;
+  regal_options options;
+  memset(&options, 0xAA, sizeof options);
+  regal_options_init(&options);
+  assert_int_equal(options.devices, 2);
+  assert_int_equal(options.memory_limit, 0);
+  assert_int_equal(options.seed, 1);
+  assert_int_equal(options.population, 100);
+  assert_true(options.elites == 0.2);
+  assert_true(options.elite_bias == 0.7);
+  assert_int_equal(options.objective, 0);
+  assert_string_equal(options.method, "auto");
+  assert_string_equal(options.decoder, "");
+  assert_false(options.json);
+  assert_int_equal(options.given[0], 0);
+  assert_int_equal(options.given[1], 0);
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const regal_option_info *info = regal_option_at(i);
+    char text[1024];
+    bool is_set = regal_option_text(&options, i, text, sizeof text);
+    assert_int_equal(is_set, info->fallback != NULL);
+    if (is_number(info))
+      assert_true(strtod(text, NULL) == strtod(info->fallback, NULL));
+    else if (info->fallback)
+      assert_string_equal(text, info->fallback);
+  }
+}
+
+/* -- Setting --------------------------------------------------------------- */
+
+static void values_are_set(void **state) {
+  (void)state;
+  regal_options options;
+  regal_options_init(&options);
+  set(&options, "devices", "64");
+  set(&options, "memory-limit", "16GiB");
+  set(&options, "bandwidth", "25GB");
+  set(&options, "latency", "10us");
+  set(&options, "objective", "memory");
+  set(&options, "transfers", "overlapped");
+  set(&options, "method", "brkga");
+  set(&options, "time", "1.5e1");
+  set(&options, "seed", "9000000000000000000");
+  set(&options, "json", NULL);
+  set(&options, "quiet", "true");
+  set(&options, "verbose", "false");
+  assert_int_equal(options.devices, 64);
+  assert_int_equal(options.memory_limit, 17179869184);
+  assert_int_equal(options.bandwidth, 25000000000);
+  assert_int_equal(options.latency, 10000);
+  assert_int_equal(options.objective, 1);
+  assert_int_equal(options.transfers, 1);
+  assert_string_equal(options.method, "brkga");
+  assert_true(options.time == 15);
+  assert_int_equal(options.seed, 9000000000000000000);
+  assert_true(options.json && options.quiet && !options.verbose);
+}
+
+static void given_is_remembered(void **state) {
+  (void)state;
+  regal_options options;
+  regal_options_init(&options);
+  set(&options, "devices", "2"); /* the default, but said */
+  set(&options, "verbose", NULL);
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const char *name = regal_option_at(i)->name;
+    bool said = !strcmp(name, "devices") || !strcmp(name, "verbose");
+    assert_int_equal(regal_option_given(&options, name), said);
+  }
+  assert_false(regal_option_given(&options, "none"));
+}
+
+typedef struct refusal {
+  const char *name, *value, *message;
+} refusal;
+
+static const refusal refusals[] = {
+    {"devices", "0",
+     "--devices: \"0\" is out of range, expected a whole number from 1 to 64"},
+    {"devices", "65",
+     "--devices: \"65\" is out of range, expected a whole number from 1 to 64"},
+    {"devices", "-1",
+     "--devices: \"-1\" is out of range, expected a whole number from 1 to 64"},
+    {"devices", "99999999999999999999",
+     "--devices: \"99999999999999999999\" is out of range, expected a whole "
+     "number from 1 to 64"},
+    {"devices", "two",
+     "--devices: \"two\" is not a number, expected a whole number from 1 to "
+     "64"},
+    {"devices", "2.5",
+     "--devices: \"2.5\" is not a number, expected a whole number from 1 to "
+     "64"},
+    {"devices", " 2",
+     "--devices: \" 2\" is not a number, expected a whole number from 1 to 64"},
+    {"devices", "+2",
+     "--devices: \"+2\" is not a number, expected a whole number from 1 to 64"},
+    {"seed", "9000000000000000001",
+     "--seed: \"9000000000000000001\" is out of range, expected a whole number "
+     "from 0 to 9000000000000000000"},
+    {"elites", "1.5",
+     "--elites: \"1.5\" is out of range, expected a number from 0 to 1"},
+    {"elites", "nan",
+     "--elites: \"nan\" is not a number, expected a number from 0 to 1"},
+    {"elites", "inf",
+     "--elites: \"inf\" is not a number, expected a number from 0 to 1"},
+    {"elites", "0x1p-2",
+     "--elites: \"0x1p-2\" is not a number, expected a number from 0 to 1"},
+    {"elites", "1e",
+     "--elites: \"1e\" is not a number, expected a number from 0 to 1"},
+    {"elite-bias", "0.4",
+     "--elite-bias: \"0.4\" is out of range, expected a number from 0.5 to 1"},
+    {"memory-limit", "16G",
+     "--memory-limit: \"16G\" is not a number of bytes, expected one such as "
+     "1000, 16GiB or 25GB"},
+    {"memory-limit", "-1",
+     "--memory-limit: \"-1\" is not a number of bytes, expected one such as "
+     "1000, 16GiB or 25GB"},
+    {"latency", "10m",
+     "--latency: \"10m\" is not a duration, expected one such as 250ns, 10us "
+     "or 1.5ms"},
+    {"objective", "speed",
+     "--objective: \"speed\" is not one of runtime, memory"},
+    {"objective", "run", "--objective: \"run\" is not one of runtime, memory"},
+    {"objective", "runtime|memory",
+     "--objective: \"runtime|memory\" is not one of runtime, memory"},
+    {"json", "maybe", "--json: \"maybe\" is not one of true, false"},
+    {"method", "", "--method: needs a value"},
+    {"devices", NULL, "--devices: needs a value"},
+    {"devcies", "2", "unknown option --devcies, did you mean --devices?"},
+    {"memory", "2", "unknown option --memory"},
+    {"bandwith", "2", "unknown option --bandwith, did you mean --bandwidth?"},
+    {"xyzzy", "2", "unknown option --xyzzy"},
+    {"", "2", "unknown option --"},
+};
+
+static void bad_values_are_refused(void **state) {
+  (void)state;
+  regal_options options, before;
+  regal_options_init(&options);
+  before = options;
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+    const refusal *r = &refusals[i];
+    assert_int_equal(regal_options_set(context, &options, r->name, r->value),
+                     REGAL_BAD_INPUT);
+    assert_string_equal(regal_error(context), r->message);
+    assert_memory_equal(&options, &before, sizeof options);
+  }
+}
+
+static void long_texts_are_refused(void **state) {
+  (void)state;
+  regal_options options;
+  char value[1025];
+  memset(value, 'x', 1024);
+  value[1024] = 0;
+  regal_options_init(&options);
+  assert_int_equal(regal_options_set(context, &options, "output", value),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "--output: the value is longer than 1023 bytes");
+  set(&options, "output", value + 1);
+  assert_string_equal(options.output, value + 1);
+  assert_int_equal(regal_options_set(context, &options, value, "1"),
+                   REGAL_BAD_INPUT);
+}
+
+/* -- Printing -------------------------------------------------------------- */
+
+static const char *const trips[][3] = {
+    {"devices", "3", "3"},
+    {"memory-limit", "17179869184", "16GiB"},
+    {"memory-limit", "25GB", "25GB"},
+    {"memory-limit", "1500kB", "1500000"},
+    {"memory-limit", "1025", "1025"},
+    {"bandwidth", "3MiB", "3MiB"},
+    {"latency", "0.01ms", "10us"},
+    {"latency", "1001", "1001ns"},
+    {"latency", "3s", "3s"},
+    {"elites", "0.10", "0.1"},
+    {"target", "1234567.25", "1234567.25"},
+    {"objective", "memory", "memory"},
+    {"loops", "cut", "cut"},
+    {"json", "true", "true"},
+    {"machine", "m.json", "m.json"},
+};
+
+static void texts_read_back(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof trips / sizeof *trips; i++) {
+    regal_options options, again;
+    char text[1024];
+    size_t index = regal_option_find(trips[i][0]);
+    regal_options_init(&options);
+    set(&options, trips[i][0], trips[i][1]);
+    assert_true(regal_option_text(&options, index, text, sizeof text));
+    assert_string_equal(text, trips[i][2]);
+    regal_options_init(&again);
+    set(&again, trips[i][0], text);
+    assert_memory_equal(&again, &options, sizeof options);
+  }
+  regal_options options;
+  char text[8];
+  regal_options_init(&options);
+  assert_false(regal_option_text(&options, regal_option_count(), text, 8));
+  assert_false(regal_option_text(&options, 0, text, 0));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_are_sound),
+      cmocka_unit_test(defaults_are_set),
+      cmocka_unit_test(values_are_set),
+      cmocka_unit_test(given_is_remembered),
+      cmocka_unit_test(bad_values_are_refused),
+      cmocka_unit_test(long_texts_are_refused),
+      cmocka_unit_test(texts_read_back),
+  };
+  return cmocka_run_group_tests_name("options", tests, set_up, tear_down);
+}

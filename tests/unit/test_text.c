@@ -1,0 +1,446 @@
+/* Growing text, numbers with units, whole files, compressed input. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/text.h"
+#include "support/failing_allocator.h"
+#include "support/files.h"
+
+static regal_context *context;
+
+static int set_up(void **state) {
+  return files_enter(state) || regal_context_create(&context, NULL) != REGAL_OK;
+}
+
+static int tear_down(void **state) {
+  assert_int_equal(regal_bytes_in_use(context), 0);
+  regal_context_free(context);
+  return files_leave(state);
+}
+
+/* -- Text ------------------------------------------------------------------ */
+
+static void appends_and_formats(void **state) {
+  (void)state;
+  char *longer = malloc(1001);
+  memset(longer, 'x', 1000);
+  longer[1000] = 0;
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_text_append(&text, "ab\0c", 4);
+  assert_int_equal(text.size, 4);
+  assert_memory_equal(text.bytes, "ab\0c", 5);
+  regal_text_format(&text, "%d-%s", 42, longer);
+  assert_int_equal(text.size, 4 + 3 + 1000);
+  assert_memory_equal(text.bytes + 4, "42-x", 4);
+  assert_int_equal(text.bytes[text.size], 0);
+  assert_false(text.failed);
+  regal_text_free(&text);
+  free(longer);
+}
+
+static void check_json(const char *value, const char *expected) {
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_text_json(&text, value);
+  assert_string_equal(text.bytes, expected);
+  regal_text_free(&text);
+}
+
+static void writes_json_strings(void **state) {
+  (void)state;
+  check_json("", "\"\"");
+  check_json("conv1/a", "\"conv1/a\"");
+  check_json("a\"b\\c", "\"a\\\"b\\\\c\"");
+  check_json("\b\f\n\r\t\x01\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u007f\"");
+  check_json("\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+             "\"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80\"");
+  /* A stray byte, a cut sequence, an overlong form, a surrogate, too large. */
+  check_json("a\xFFz", "\"a\xEF\xBF\xBDz\"");
+  check_json("\xC3", "\"\xEF\xBF\xBD\"");
+  check_json("\xC0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  check_json("\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  check_json("\xF4\x90\x80\x80",
+             "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+}
+
+static void check_people(void (*write)(regal_text *, int64_t), int64_t value,
+                         const char *expected) {
+  regal_text text;
+  regal_text_init(&text, context);
+  write(&text, value);
+  assert_string_equal(text.bytes, expected);
+  regal_text_free(&text);
+}
+
+static void writes_for_people(void **state) {
+  (void)state;
+  check_people(regal_text_duration, 0, "0 ns");
+  check_people(regal_text_duration, 999, "999 ns");
+  check_people(regal_text_duration, 1000, "1.00 us");
+  check_people(regal_text_duration, 1234567, "1.23 ms");
+  check_people(regal_text_duration, 999999, "1.00 ms");
+  check_people(regal_text_duration, 61000000000, "61.00 s");
+  check_people(regal_text_bytes, 1023, "1023 B");
+  check_people(regal_text_bytes, 1024, "1.0 KiB");
+  check_people(regal_text_bytes, 512LL << 20, "512.0 MiB");
+  check_people(regal_text_bytes, (1LL << 30) - 1, "1.0 GiB");
+  check_people(regal_text_bytes, INT64_MAX, "8192.0 PiB");
+}
+
+/* -- Numbers --------------------------------------------------------------- */
+
+typedef struct number_case {
+  const char *text;
+  int64_t value; /* -1: refused */
+} number_case;
+
+static void check_numbers(bool (*parse)(const char *, int64_t *),
+                          const number_case *cases) {
+  for (; cases->text; cases++) {
+    int64_t value = -1;
+    if (parse(cases->text, &value) != (cases->value >= 0) ||
+        value != cases->value)
+      fail_msg("\"%s\" gave %lld, expected %lld", cases->text, (long long)value,
+               (long long)cases->value);
+  }
+}
+
+static void parses_bytes(void **state) {
+  (void)state;
+  static const number_case cases[] = {{"0", 0},
+                                      {"1000", 1000},
+                                      {"007", 7},
+                                      {"12B", 12},
+                                      {"16GiB", 17179869184},
+                                      {"16 GiB", 17179869184},
+                                      {"25GB", 25000000000},
+                                      {"1kB", 1000},
+                                      {"1KB", 1000},
+                                      {"3MB", 3000000},
+                                      {"2TB", 2000000000000},
+                                      {"1PB", 1000000000000000},
+                                      {"1KiB", 1024},
+                                      {"1MiB", 1048576},
+                                      {"1TiB", 1099511627776},
+                                      {"1PiB", 1125899906842624},
+                                      {"1.5GiB", 1610612736},
+                                      {"0.1GiB", 107374182},
+                                      {".5KiB", 512},
+                                      {"1.GB", 1000000000},
+                                      {"25e9", 25000000000},
+                                      {"2.5E+3", 2500},
+                                      {"1e-1kB", 100},
+                                      {"1e-99KiB", 0},
+                                      {"9223372036854775807", INT64_MAX},
+                                      {"8191PiB", 8191 * (1LL << 50)},
+                                      {"9223372036854775808", -1},
+                                      {"8192PiB", -1},
+                                      {"18446744073709551616", -1},
+                                      {"1e19", -1},
+                                      {"1e99GiB", -1},
+                                      {"1e100", -1},
+                                      {"0.5", -1},
+                                      {"1.5B", -1},
+                                      {"", -1},
+                                      {" 1", -1},
+                                      {"1 ", -1},
+                                      {"-1", -1},
+                                      {"+1", -1},
+                                      {".", -1},
+                                      {"1.2.3", -1},
+                                      {"GiB", -1},
+                                      {"16G", -1},
+                                      {"16gib", -1},
+                                      {"16GiBx", -1},
+                                      {"1e", -1},
+                                      {"0x10", -1},
+                                      {"1us", -1},
+                                      {NULL, 0}};
+  check_numbers(regal_parse_bytes, cases);
+}
+
+static void parses_durations(void **state) {
+  (void)state;
+  static const number_case cases[] = {{"0", 0},
+                                      {"250", 250},
+                                      {"250ns", 250},
+                                      {"10us", 10000},
+                                      {"10\xC2\xB5s", 10000},
+                                      {"10\xCE\xBCs", 10000},
+                                      {"0.1us", 100},
+                                      {"1.5ms", 1500000},
+                                      {"2s", 2000000000},
+                                      {"1min", 60000000000},
+                                      {"1h", 3600000000000},
+                                      {"0.0004us", 0},
+                                      {"0.0006us", 1},
+                                      {"0.5ns", -1},
+                                      {"10 us", 10000},
+                                      {"10m", -1},
+                                      {"-1us", -1},
+                                      {"9223372037s", -1},
+                                      {"soon", -1},
+                                      {NULL, 0}};
+  check_numbers(regal_parse_duration, cases);
+}
+
+static void prints_reals(void **state) {
+  (void)state;
+  char text[32];
+  regal_print_real(text, sizeof text, 1.1);
+  assert_string_equal(text, "1.1");
+  regal_print_real(text, sizeof text, 1.0 / 3);
+  assert_string_equal(text, "0.3333333333333333");
+}
+
+/* -- Files ----------------------------------------------------------------- */
+
+static void check_read(const char *path, const void *bytes, size_t size) {
+  regal_text text;
+  if (regal_read_file(context, path, &text) != REGAL_OK)
+    fail_msg("%s", regal_error(context));
+  assert_int_equal(text.size, size);
+  assert_memory_equal(text.bytes, bytes, size);
+  assert_int_equal(text.bytes[size], 0);
+  regal_text_free(&text);
+}
+
+static void check_refused(const char *path, regal_status status,
+                          const char *message) {
+  regal_text text;
+  assert_int_equal(regal_read_file(context, path, &text), status);
+  assert_string_equal(regal_error(context), message);
+  assert_null(text.bytes);
+}
+
+static void reads_files(void **state) {
+  (void)state;
+  files_write("empty", "", 0);
+  files_write("plain", "a\0b", 3);
+  check_read("empty", "", 0);
+  check_read("plain", "a\0b", 3);
+  check_refused("none", REGAL_IO, "none: No such file or directory");
+  check_refused(".", REGAL_IO, ".: is a directory, expected a file");
+}
+
+static void reads_standard_input(void **state) {
+  (void)state;
+  int keep = dup(STDIN_FILENO), ends[2];
+  assert_int_equal(pipe(ends), 0);
+  assert_int_equal(write(ends[1], "piped", 5), 5);
+  close(ends[1]);
+  dup2(ends[0], STDIN_FILENO);
+  check_read("-", "piped", 5);
+  dup2(keep, STDIN_FILENO);
+  close(ends[0]);
+  close(keep);
+}
+
+static size_t count_entries(void) {
+  FILE *list = popen("ls -A | wc -l", "r");
+  size_t count = 0;
+  assert_int_equal(fscanf(list, "%zu", &count), 1);
+  pclose(list);
+  return count;
+}
+
+static void save(const char *path, const char *bytes, regal_status expected) {
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_text_append(&text, bytes, strlen(bytes));
+  assert_int_equal(regal_text_save(context, &text, path), expected);
+  regal_text_free(&text);
+}
+
+static void saves_files_whole_or_not(void **state) {
+  (void)state;
+  struct stat info;
+  size_t before = count_entries();
+  save("new", "first", REGAL_OK);
+  check_read("new", "first", 5);
+  assert_int_equal(chmod("new", 0640), 0);
+  save("new", "second", REGAL_OK);
+  check_read("new", "second", 6);
+  assert_int_equal(stat("new", &info), 0);
+  assert_int_equal(info.st_mode & 0777, 0640);
+  assert_int_equal(symlink("new", "link"), 0);
+  save("link", "third", REGAL_OK);
+  check_read("new", "third", 5);
+  assert_int_equal(lstat("link", &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  save("/dev/null", "gone", REGAL_OK);
+  assert_int_equal(stat("/dev/null", &info), 0);
+  assert_true(S_ISCHR(info.st_mode));
+  save("no/such/folder", "x", REGAL_IO);
+  assert_string_equal(regal_error(context),
+                      "no/such/folder: No such file or directory");
+  save(".", "x", REGAL_IO);
+  assert_string_equal(regal_error(context),
+                      ".: is a directory, expected a file");
+  assert_int_equal(count_entries(), before + 2);
+}
+
+static void reports_full_disks(void **state) {
+  (void)state;
+  if (access("/dev/full", W_OK))
+    skip();
+  save("/dev/full", "x", REGAL_IO);
+  assert_string_equal(regal_error(context),
+                      "/dev/full: No space left on device");
+}
+
+/* -- Compressed input ------------------------------------------------------ */
+
+static size_t gzip(const char *bytes, size_t size, unsigned char *out,
+                   size_t capacity) {
+  z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes,
+                .avail_in = (uInt)size,
+                .next_out = out,
+                .avail_out = (uInt)capacity};
+  assert_int_equal(
+      deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+  size_t made = z.total_out;
+  deflateEnd(&z);
+  return made;
+}
+
+static const char content[] = "node { name: \"a\" } node { name: \"b\" }";
+#define SIZE (sizeof content - 1)
+
+static void inflates_gzip(void **state) {
+  (void)state;
+  unsigned char out[512];
+  char twice[2 * SIZE + 1];
+  size_t one = gzip(content, SIZE, out, sizeof out);
+  files_write("one.gz", out, one);
+  check_read("one.gz", content, SIZE);
+  size_t two = one + gzip(content, SIZE, out + one, sizeof out - one);
+  memset(out + two, 0, 16);
+  files_write("two.gz", out, two + 16);
+  snprintf(twice, sizeof twice, "%s%s", content, content);
+  check_read("two.gz", twice, 2 * SIZE);
+  for (size_t size = 2; size < one; size++) {
+    files_write("cut.gz", out, size);
+    check_refused("cut.gz", REGAL_BAD_INPUT, "cut.gz: gzip data is truncated");
+  }
+  files_write("cut.gz", out, two - 1);
+  check_refused("cut.gz", REGAL_BAD_INPUT, "cut.gz: gzip data is truncated");
+  memcpy(out + one, "junk", 4);
+  files_write("junk.gz", out, one + 4);
+  check_refused("junk.gz", REGAL_BAD_INPUT,
+                "junk.gz: gzip data is corrupt: something follows its end");
+  out[one - 5] ^= 1; /* the checksum */
+  files_write("bad.gz", out, one);
+  check_refused("bad.gz", REGAL_BAD_INPUT,
+                "bad.gz: gzip data is corrupt: incorrect data check");
+}
+
+static void inflates_zstd(void **state) {
+  (void)state;
+  unsigned char out[1024];
+  char twice[2 * SIZE + 1];
+  size_t one = ZSTD_compress(out, sizeof out, content, SIZE, 3);
+  files_write("one.zst", out, one);
+  check_read("one.zst", content, SIZE);
+  size_t two =
+      one + ZSTD_compress(out + one, sizeof out - one, content, SIZE, 3);
+  files_write("two.zst", out, two);
+  snprintf(twice, sizeof twice, "%s%s", content, content);
+  check_read("two.zst", twice, 2 * SIZE);
+  for (size_t size = 4; size < one; size++) {
+    files_write("cut.zst", out, size);
+    check_refused("cut.zst", REGAL_BAD_INPUT,
+                  "cut.zst: zstd data is truncated");
+  }
+  out[4] |= 8; /* a reserved bit of the header */
+  files_write("bad.zst", out, one);
+  check_refused("bad.zst", REGAL_BAD_INPUT,
+                "bad.zst: zstd data is corrupt: Unsupported frame parameter");
+}
+
+/* 70 MB and 200 MB of zeros: the first is within 64 MiB + 1000 times. */
+static void refuses_bombs(void **state) {
+  (void)state;
+  size_t size = 200000000, fine = 67000000;
+  char *zeros = calloc(size, 1);
+  unsigned char *out = malloc(1 << 20);
+  assert_non_null(zeros);
+  files_write("bomb.zst", out, ZSTD_compress(out, 1 << 20, zeros, size, 1));
+  check_refused("bomb.zst", REGAL_BAD_INPUT,
+                "bomb.zst: zstd data inflates to more than 1000 times its size "
+                "plus 64 MiB");
+  files_write("fine.zst", out, ZSTD_compress(out, 1 << 20, zeros, fine, 1));
+  check_read("fine.zst", zeros, fine);
+  /* gzip itself gets no further than 1032 times. */
+  files_write("fine.gz", out, gzip(zeros, fine, out, 1 << 20));
+  check_read("fine.gz", zeros, fine);
+  free(zeros);
+  free(out);
+}
+
+/* -- Running out of memory ------------------------------------------------- */
+
+static void survives_failing_allocations(void **state) {
+  (void)state;
+  unsigned char out[512];
+  static const char *const paths[] = {"memory.txt", "memory.gz", "memory.zst"};
+  files_write("memory.txt", content, SIZE);
+  files_write("memory.gz", out, gzip(content, SIZE, out, sizeof out));
+  files_write("memory.zst", out,
+              ZSTD_compress(out, sizeof out, content, SIZE, 3));
+  for (size_t i = 0; i < 3; i++)
+    for (size_t n = 2;; n++) {
+      failing_allocator memory = {.fail_at = n};
+      regal_allocator allocator = failing_allocator_of(&memory);
+      regal_context *frail;
+      regal_text text, copy;
+      assert_int_equal(regal_context_create(&frail, &allocator), REGAL_OK);
+      regal_status status = regal_read_file(frail, paths[i], &text);
+      if (status == REGAL_OK) {
+        regal_text_init(&copy, frail);
+        regal_text_json(&copy, text.bytes);
+        regal_text_format(&copy, "%s%s", text.bytes, text.bytes);
+        status = regal_text_save(frail, &copy, "memory.out");
+        regal_text_free(&copy);
+        regal_text_free(&text);
+      }
+      if (memory.failed)
+        assert_string_equal(regal_error(frail), "out of memory");
+      regal_context_free(frail);
+      assert_int_equal(memory.blocks, 0);
+      assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
+      if (!memory.failed)
+        break;
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(appends_and_formats),
+      cmocka_unit_test(writes_json_strings),
+      cmocka_unit_test(writes_for_people),
+      cmocka_unit_test(parses_bytes),
+      cmocka_unit_test(parses_durations),
+      cmocka_unit_test(prints_reals),
+      cmocka_unit_test(reads_files),
+      cmocka_unit_test(reads_standard_input),
+      cmocka_unit_test(saves_files_whole_or_not),
+      cmocka_unit_test(reports_full_disks),
+      cmocka_unit_test(inflates_gzip),
+      cmocka_unit_test(inflates_zstd),
+      cmocka_unit_test(refuses_bombs),
+      cmocka_unit_test(survives_failing_allocations),
+  };
+  return cmocka_run_group_tests_name("text", tests, set_up, tear_down);
+}

@@ -6,6 +6,9 @@ install(TARGETS regal_static
 install(FILES include/regal.h include/regal_options.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+# The way back from regal.pc to the prefix: lib may be lib/x86_64-linux-gnu.
+file(RELATIVE_PATH REGAL_PC_TO_PREFIX
+  /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REPLACE ";" ", " REGAL_PC_REQUIRES "${REGAL_DEPENDENCY_MODULES}")
 configure_file(cmake/regal.pc.in generated/regal.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/generated/regal.pc

@@ -98,9 +98,9 @@
 /* Field by field the options' values; a choice is its index in `choices`; a
  * text that is unset is "". Copy it freely. */
 typedef struct regal_options {
-  REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL,
-                     REGAL_FIELD_INTEGER, REGAL_FIELD_INTEGER,
-                     REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG, REGAL_FIELD_TEXT)
+  REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL, REGAL_FIELD_INTEGER,
+                     REGAL_FIELD_INTEGER, REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG,
+                     REGAL_FIELD_TEXT)
   uint64_t given[2]; /* bit per row: set explicitly, so it overrides files */
 } regal_options;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every libFuzzer target: scripts/fuzz.sh FOLDER SECONDS
 #
-# Two at a time. New inputs go to build-fuzz/corpus/TARGET; the committed corpus
-# in tests/fuzz/corpus is read, never written. A finding is left in build-fuzz/ as
+# Two at a time. New inputs go to build-fuzz/corpus/TARGET; the committed ones
+# (TARGET.folders lists where they are) are read, never written. A finding is left in build-fuzz/ as
 # TARGET-crash-*, -leak-*, -timeout-* or -oom-*, and the exit status is not 0.
 set -euo pipefail
 
@@ -16,9 +16,11 @@ fuzz_one() {
     -close_fd_mask=1 -print_final_stats=1 -artifact_prefix="$here/build-fuzz/$name-")
   [ -f "$here/tests/fuzz/$name.dict" ] &&
     options+=(-dict="$here/tests/fuzz/$name.dict")
+  local seeds
+  mapfile -t seeds <"$folder/$name.folders"
   mkdir -p "$corpus"
-  if "$folder/$name" "${options[@]}" "$corpus" \
-    "$here/tests/fuzz/corpus/$name" >"$corpus.log" 2>&1; then
+  if "$folder/$name" "${options[@]}" "$corpus" "${seeds[@]}" \
+    >"$corpus.log" 2>&1; then
     echo "$name: $seconds s," \
       "$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log") runs," \
       "nothing found"
@@ -32,5 +34,5 @@ export folder seconds here
 export -f fuzz_one
 
 mkdir -p "$here/build-fuzz/corpus"
-find "$folder" -maxdepth 1 -name 'fuzz_*' -type f -printf '%f\n' | sort |
+find "$folder" -maxdepth 1 -name 'fuzz_*' -type f -executable -printf '%f\n' | sort |
   xargs -P 2 -I TARGET bash -c 'fuzz_one TARGET'

@@ -10,10 +10,11 @@
 set -euo pipefail
 
 # PACKAGE, or PACKAGE:COMMAND where any source of the command will do.
+# (libprotobuf-dev has the file that protobuf-c's own .proto file imports.)
 build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
   pkg-config:pkg-config libprotobuf-c-dev protobuf-c-compiler:protoc-c
-  libjansson-dev zlib1g-dev libzstd-dev)
-test_packages=(libcmocka-dev clang:clang clang-format:clang-format
+  libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev)
+test_packages=(libcmocka-dev libjansson-dev clang:clang clang-format:clang-format
   llvm:llvm-symbolizer protobuf-compiler:protoc valgrind:valgrind
   gzip:gzip zstd:zstd python3:python3)
 

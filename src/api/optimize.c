@@ -5,8 +5,10 @@
 
 #include "cost/bound.h"
 #include "cost/verify.h"
+#include "decode/decoder.h"
 #include "formats/formats.h"
 #include "search/placement.h"
+#include "search/proposal.h"
 #include "search/search.h"
 
 #define DEFAULT_EVALUATIONS 5000
@@ -55,13 +57,29 @@ static regal_status offer_start(regal_search *search) {
   return REGAL_OK;
 }
 
-static regal_status run_search(regal_search *search) {
-  const regal_method *method = regal_method_find(search->options->method);
-  if (!method)
+/* The method and the decoder that the options name; a proposal is for BRKGA. */
+static regal_status find_method(regal_search *search) {
+  const regal_options *options = search->options;
+  const char *name = search->proposal ? "brkga" : options->method;
+  if (search->proposal && search->proposal->problem != search->problem)
+    return regal_fail(search->context, REGAL_MISUSE,
+                      "the proposal was made for another problem");
+  search->method = regal_method_find(name);
+  if (!search->method)
     return regal_fail(search->context, REGAL_BAD_INPUT,
                       "--method: there is no method \"%s\"; 'regal methods' "
                       "lists them",
-                      search->options->method);
+                      name);
+  if (options->decoder[0] && !regal_decoder_find(options->decoder))
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "--decoder: there is no decoder \"%s\"; 'regal methods' "
+                      "lists them",
+                      options->decoder);
+  return REGAL_OK;
+}
+
+static regal_status run_search(regal_search *search) {
+  REGAL_TRY(find_method(search));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
                               &search->pool));
   REGAL_TRY(regal_simulator_create(search->context, search->problem,
@@ -71,10 +89,10 @@ static regal_status run_search(regal_search *search) {
   search->best_fitness = REGAL_FITNESS_WORST;
   set_budget(search);
   REGAL_TRY(offer_start(search));
-  REGAL_TRY(method->run(search));
+  REGAL_TRY(search->method->run(search));
   if (!search->best)
     return regal_fail(search->context, REGAL_INTERNAL,
-                      "method %s returned no plan", method->name);
+                      "method %s returned no plan", search->method->name);
   if (search->stop == REGAL_STOP_DONE && search->best_fitness.excess == 0)
     regal_search_should_stop(search);
   return REGAL_OK;
@@ -121,13 +139,12 @@ static regal_status judge(regal_search *search, regal_result *result) {
 }
 
 static void fill_result(regal_search *search, regal_result *result) {
-  const regal_method *method = regal_method_find(search->options->method);
   result->problem = search->problem;
   result->plan = search->best;
   result->bound = search->bound;
   result->stop = search->stop;
   result->fits = result->cost.excess_bytes == 0;
-  result->method = method->name;
+  result->method = search->method->name;
   result->seed = (uint64_t)search->options->seed;
   result->evaluations = search->evaluations;
   result->seconds = regal_seconds() - search->began;

@@ -81,15 +81,15 @@ REGAL_INLINE void regal_account_begin(regal_account *account,
   regal_account_count_uses(account, problem, placement);
 }
 
-REGAL_INLINE int64_t regal_later(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-/* `if wanted (0 or 1) then a else b`, in arithmetic: where the condition is as
- * good as random, a compiler's branch would be mispredicted half of the time.
- */
+/* Where a condition is as good as random, a branch is mispredicted half of the
+ * time. These two leave the compiler no branch, each in the form in which GCC
+ * makes the better code for it. `wanted` is 0 or 1. */
 REGAL_INLINE int64_t regal_choose(int64_t wanted, int64_t a, int64_t b) {
   return b ^ ((a ^ b) & -wanted);
+}
+
+REGAL_INLINE int64_t regal_later(int64_t a, int64_t b) {
+  return __builtin_expect_with_probability(a > b, 1, 0.5) ? a : b;
 }
 
 REGAL_INLINE void regal_account_run_memory(regal_account *account,

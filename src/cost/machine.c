@@ -1,6 +1,8 @@
 /* The machine as the options describe it, and the times that it gives. */
 #include "cost/machine.h"
 
+#include <math.h>
+
 typedef unsigned __int128 wide;
 
 regal_status regal_machine_create(regal_context *context,
@@ -67,7 +69,7 @@ int64_t regal_machine_run_ns(const regal_machine *machine,
   double speed = machine->speed[device];
   if (speed == 1)
     return graph->run_ns[op];
-  double ns = (double)graph->run_ns[op] / speed + 0.5;
+  double ns = round((double)graph->run_ns[op] / speed);
   return ns < 0x1p63 ? (int64_t)ns : REGAL_NEVER - 1;
 }
 

@@ -2,7 +2,7 @@
  * here, once, in time and memory linear in the graph (times devices where ops
  * have a time of their own on each).
  */
-#include "cost/problem.h"
+#include "cost/problem_flow.h"
 
 #include <string.h>
 
@@ -11,181 +11,11 @@
 /* Entries of the table of transfer times; beyond it they are computed. */
 #define LARGEST_TABLE ((size_t)1 << 24)
 
-static void *own(regal_problem *problem, size_t count, size_t size) {
+void *regal_problem_own(regal_problem *problem, size_t count, size_t size) {
   void *block = regal_alloc(problem->context, count, size);
   if (block)
     problem->owned[problem->owned_count++] = block;
   return block;
-}
-
-static void borrow_flow(regal_problem *problem, const regal_graph *graph) {
-  problem->tensors = graph->tensors;
-  problem->uses = graph->uses;
-  problem->output_begin = graph->output_begin;
-  problem->producer = graph->producer;
-  problem->use_begin = graph->use_begin;
-  problem->consumer = graph->consumer;
-  problem->input_begin = graph->input_begin;
-  problem->input = graph->input;
-  problem->bytes = graph->bytes;
-  problem->is_final = graph->is_final;
-  problem->wait_begin = graph->control_out_begin;
-  problem->waiter = graph->control_out;
-  problem->has_waits = graph->controls > 0;
-}
-
-/* The tensors of the graph with one more, of zero bytes, for each op that
- * others wait for. */
-static void fill_control_tensors(const regal_graph *graph,
-                                 uint32_t *output_begin, uint32_t *producer,
-                                 uint32_t *use_begin, uint32_t *consumer,
-                                 int64_t *bytes, uint8_t *flags,
-                                 uint32_t tensors) {
-  uint32_t tensor = 0, use = 0;
-  uint8_t *is_final = flags, *is_control = flags + tensors;
-  for (uint32_t op = 0; op < graph->ops; op++) {
-    output_begin[op] = tensor;
-    for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
-         t++) {
-      producer[tensor] = op;
-      bytes[tensor] = graph->bytes[t];
-      is_final[tensor] = graph->is_final[t];
-      use_begin[tensor++] = use;
-      for (uint32_t u = graph->use_begin[t]; u < graph->use_begin[t + 1]; u++)
-        consumer[use++] = graph->consumer[u];
-    }
-    uint32_t first = graph->control_out_begin[op];
-    uint32_t end = graph->control_out_begin[op + 1];
-    if (first == end)
-      continue;
-    producer[tensor] = op;
-    is_control[tensor] = 1;
-    use_begin[tensor++] = use;
-    for (uint32_t w = first; w < end; w++)
-      consumer[use++] = graph->control_out[w];
-  }
-  output_begin[graph->ops] = tensor;
-  use_begin[tensor] = use;
-}
-
-/* inputs = transpose of the uses */
-static void fill_inputs(const regal_problem *problem, uint32_t *input_begin,
-                        uint32_t *input) {
-  for (uint32_t u = 0; u < problem->uses; u++)
-    input_begin[problem->consumer[u] + 1]++;
-  for (uint32_t op = 0; op < problem->ops; op++)
-    input_begin[op + 1] += input_begin[op];
-  for (uint32_t t = 0; t < problem->tensors; t++)
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
-      input[input_begin[problem->consumer[u]]++] = t;
-  for (uint32_t op = problem->ops; op > 0; op--)
-    input_begin[op] = input_begin[op - 1];
-  input_begin[0] = 0;
-}
-
-static regal_status make_control_flow(regal_problem *problem) {
-  const regal_graph *graph = problem->graph;
-  size_t tensors = graph->tensors;
-  for (uint32_t op = 0; op < graph->ops; op++)
-    tensors += graph->control_out_begin[op] < graph->control_out_begin[op + 1];
-  size_t uses = (size_t)graph->uses + graph->controls;
-  if (uses >= REGAL_NONE || tensors >= REGAL_NONE)
-    return regal_fail(problem->context, REGAL_BAD_INPUT,
-                      "too many control edges for control = transfer");
-  uint32_t *output_begin = own(problem, (size_t)graph->ops + 1, 4);
-  uint32_t *producer = own(problem, tensors, 4);
-  uint32_t *use_begin = own(problem, tensors + 1, 4);
-  uint32_t *consumer = own(problem, uses, 4);
-  int64_t *bytes = own(problem, tensors, 8);
-  uint8_t *flags = own(problem, 2 * tensors, 1);
-  uint32_t *wait_begin = own(problem, (size_t)graph->ops + 1, 4);
-  uint32_t *input_begin = own(problem, (size_t)graph->ops + 1, 4);
-  uint32_t *input = own(problem, uses, 4);
-  if (!output_begin || !producer || !use_begin || !consumer || !bytes ||
-      !flags || !wait_begin || !input_begin || !input)
-    return regal_fail_memory(problem->context);
-  fill_control_tensors(graph, output_begin, producer, use_begin, consumer,
-                       bytes, flags, (uint32_t)tensors);
-  problem->tensors = (uint32_t)tensors;
-  problem->uses = (uint32_t)uses;
-  problem->output_begin = output_begin;
-  problem->producer = producer;
-  problem->use_begin = use_begin;
-  problem->consumer = consumer;
-  problem->bytes = bytes;
-  problem->is_final = flags;
-  problem->control_tensor = flags + tensors;
-  problem->wait_begin = wait_begin;
-  problem->has_waits = false;
-  fill_inputs(problem, input_begin, input);
-  problem->input_begin = input_begin;
-  problem->input = input;
-  return REGAL_OK;
-}
-
-/* Appends the ops that depend on `op`, each once; `stamp` remembers who was
- * seen last for which op. Counts only when `successor` is NULL. */
-static uint32_t collect_successors(const regal_problem *problem, uint32_t op,
-                                   uint32_t *stamp, uint32_t *successor) {
-  uint32_t count = 0;
-  uint32_t first = problem->use_begin[problem->output_begin[op]];
-  uint32_t end = problem->use_begin[problem->output_begin[op + 1]];
-  for (uint32_t u = first; u < end; u++) {
-    uint32_t next = problem->consumer[u];
-    if (stamp[next] == op + 1)
-      continue;
-    stamp[next] = op + 1;
-    if (successor)
-      successor[count] = next;
-    count++;
-  }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
-    uint32_t next = problem->waiter[w];
-    if (stamp[next] == op + 1)
-      continue;
-    stamp[next] = op + 1;
-    if (successor)
-      successor[count] = next;
-    count++;
-  }
-  return count;
-}
-
-static regal_status make_dependencies(regal_problem *problem) {
-  uint32_t ops = problem->ops;
-  problem->needs = own(problem, ops, 4);
-  problem->predecessors = own(problem, ops, 4);
-  problem->successor_begin = own(problem, (size_t)ops + 1, 4);
-  uint32_t *stamp = regal_alloc(problem->context, ops, 4);
-  if (!problem->needs || !problem->predecessors || !problem->successor_begin ||
-      !stamp) {
-    regal_release(problem->context, stamp);
-    return regal_fail_memory(problem->context);
-  }
-  for (uint32_t op = 0; op < ops; op++) {
-    problem->needs[op] +=
-        problem->input_begin[op + 1] - problem->input_begin[op];
-    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-         w++)
-      problem->needs[problem->waiter[w]]++;
-    problem->successor_begin[op + 1] =
-        problem->successor_begin[op] +
-        collect_successors(problem, op, stamp, NULL);
-  }
-  problem->successor = own(problem, problem->successor_begin[ops], 4);
-  if (!problem->successor) {
-    regal_release(problem->context, stamp);
-    return regal_fail_memory(problem->context);
-  }
-  memset(stamp, 0, ops * sizeof *stamp);
-  for (uint32_t op = 0; op < ops; op++)
-    collect_successors(problem, op, stamp,
-                       problem->successor + problem->successor_begin[op]);
-  for (uint32_t s = 0; s < problem->successor_begin[ops]; s++)
-    problem->predecessors[problem->successor[s]]++;
-  regal_release(problem->context, stamp);
-  return REGAL_OK;
 }
 
 static bool same_speeds(const regal_machine *machine) {
@@ -201,7 +31,8 @@ static regal_status make_times(regal_problem *problem) {
   uint32_t columns = alike ? 1 : problem->devices;
   problem->run_stride = columns;
   problem->run_step = alike ? 0 : 1;
-  int64_t *run_ns = own(problem, (size_t)problem->ops * columns, 8);
+  int64_t *run_ns =
+      regal_problem_own(problem, (size_t)problem->ops * columns, 8);
   if (!run_ns)
     return regal_fail_memory(problem->context);
   int64_t sum = 0;
@@ -267,7 +98,7 @@ static regal_status make_transfers(regal_problem *problem) {
     return REGAL_OK;
   size_t entries = (size_t)problem->link_classes * problem->tensors;
   if (entries <= LARGEST_TABLE) {
-    problem->transfer_ns = own(problem, entries, 8);
+    problem->transfer_ns = regal_problem_own(problem, entries, 8);
     if (!problem->transfer_ns)
       return regal_fail_memory(problem->context);
   }
@@ -296,7 +127,7 @@ static regal_status make_transfers(regal_problem *problem) {
 
 static regal_status make_groups(regal_problem *problem) {
   const uint32_t *group = problem->machine->group;
-  problem->allowed = own(problem, problem->ops, 8);
+  problem->allowed = regal_problem_own(problem, problem->ops, 8);
   if (!problem->allowed)
     return regal_fail_memory(problem->context);
   for (uint32_t op = 0; op < problem->ops; op++)
@@ -304,7 +135,7 @@ static regal_status make_groups(regal_problem *problem) {
       if (regal_problem_run_ns(problem, op, a) != REGAL_NEVER)
         problem->allowed[op] |= UINT64_C(1) << a;
   if (group) {
-    uint32_t *leader = own(problem, problem->ops, 4);
+    uint32_t *leader = regal_problem_own(problem, problem->ops, 4);
     uint32_t *first = regal_alloc(problem->context, problem->ops, 4);
     if (!leader || !first) {
       regal_release(problem->context, first);
@@ -378,11 +209,7 @@ static void set_limits(regal_problem *problem) {
 }
 
 static regal_status fill_problem(regal_problem *problem) {
-  if (problem->machine->control_transfers && problem->graph->controls)
-    REGAL_TRY(make_control_flow(problem));
-  else
-    borrow_flow(problem, problem->graph);
-  REGAL_TRY(make_dependencies(problem));
+  REGAL_TRY(regal_problem_make_flow(problem));
   REGAL_TRY(make_times(problem));
   REGAL_TRY(make_transfers(problem));
   REGAL_TRY(make_groups(problem));

@@ -29,7 +29,8 @@ typedef struct node {
   uint32_t missing; /* inputs and waits that have not run */
   uint32_t rank;
   uint32_t device;
-  uint32_t latest; /* position of the latest remote input; two devices */
+  uint32_t latest;  /* position of the latest remote input; two devices */
+  int64_t ready_ns; /* earliest start; where no regal_account is kept */
 } node;
 
 typedef struct scratch {
@@ -158,18 +159,6 @@ REGAL_INLINE void fetch_inputs(const regal_problem *problem, scratch *s,
   }
 }
 
-/* The same for two devices and free transfers, without a branch. */
-REGAL_INLINE void fetch_for_free(scratch *s, const item *next,
-                                 uint32_t position) {
-  int64_t *clock = s->account.clock_ns;
-  int64_t end = regal_later(clock[0], clock[1]);
-  bool needed = s->nodes[next->op].latest > s->exchanged[0];
-  clock[0] = regal_choose(needed, end, clock[0]);
-  clock[1] = regal_choose(needed, end, clock[1]);
-  s->exchanged[0] =
-      (uint32_t)regal_choose(needed, position - 1, s->exchanged[0]);
-}
-
 /* Adds what an op made to what is pending for other devices. */
 REGAL_INLINE void add_pending(const regal_problem *problem, scratch *s,
                               uint32_t op, uint32_t device, variant v) {
@@ -197,7 +186,7 @@ REGAL_INLINE int64_t run_blocking(scratch *s, const item *next, bool waits) {
   int64_t *clock = &s->account.clock_ns[next->device];
   int64_t start = *clock;
   if (waits)
-    start = regal_later(start, s->account.ready_ns[next->op]);
+    start = regal_later(start, s->nodes[next->op].ready_ns);
   *clock = start + next->run_ns;
   return *clock;
 }
@@ -208,7 +197,6 @@ REGAL_INLINE uint32_t tell_all(const regal_problem *problem, scratch *s,
                                uint32_t position, int64_t end, variant v) {
   node *nodes = s->nodes;
   const regal_edge *edges = s->edges.edge;
-  int64_t *ready_ns = s->account.ready_ns;
   uint32_t d = problem->devices;
   bool simple = !v.memory && !v.overlapped;
   uint32_t lowest = REGAL_NONE;
@@ -221,7 +209,7 @@ REGAL_INLINE uint32_t tell_all(const regal_problem *problem, scratch *s,
     else if (remote)
       s->latest[(size_t)op * d + next.device] = position;
     if (simple && v.waits)
-      ready_ns[op] = regal_choose(end > ready_ns[op], end, ready_ns[op]);
+      told->ready_ns = regal_later(told->ready_ns, end);
     uint32_t missing = --told->missing, rank = told->rank;
     uint32_t fresh = rank | -(uint32_t)(missing != 0);
     lowest = fresh < lowest ? fresh : lowest;
@@ -235,10 +223,7 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
                                 uint32_t position, regal_plan *plan,
                                 variant v) {
   int64_t end = 0;
-  if (v.pair && !v.lists && !v.costs)
-    fetch_for_free(s, &next, position);
-  else
-    fetch_inputs(problem, s, &next, position, plan, v);
+  fetch_inputs(problem, s, &next, position, plan, v);
   if (v.memory || v.overlapped)
     regal_account_run(&s->account, problem, next.op, next.device, v.memory,
                       v.overlapped);
@@ -261,16 +246,25 @@ static void begin(const regal_problem *problem, scratch *s) {
   memset(s->first, 0xff, d * d * sizeof *s->first);
 }
 
+/* The ops that need nothing, and the sentinel. */
+REGAL_INLINE void push_first(const regal_problem *problem, const scratch *s,
+                             regal_ready *ready, int levels) {
+  for (uint32_t op = 0; op < problem->ops; op++)
+    if (!s->nodes[op].missing)
+      regal_ready_push(ready, s->nodes[op].rank, levels);
+  regal_ready_push(ready, problem->ops, levels);
+}
+
 REGAL_INLINE void run_ops(const regal_problem *problem, scratch *s,
                           regal_plan *plan, variant v) {
   regal_ready ready = s->ready;
   begin(problem, s);
-  regal_account_begin(&s->account, problem, s->placement, v.memory,
-                      v.overlapped);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    if (!s->nodes[op].missing)
-      regal_ready_push(&ready, s->nodes[op].rank, v.levels);
-  regal_ready_push(&ready, problem->ops, v.levels);
+  if (v.memory || v.overlapped)
+    regal_account_begin(&s->account, problem, s->placement, v.memory,
+                        v.overlapped);
+  else
+    memset(s->account.clock_ns, 0, sizeof s->account.clock_ns);
+  push_first(problem, s, &ready, v.levels);
   uint32_t rank = regal_ready_lowest(&ready, v.levels);
   for (uint32_t position = 1; position <= problem->ops; position++) {
     regal_ready_remove(&ready, rank, v.levels);
@@ -282,17 +276,49 @@ REGAL_INLINE void run_ops(const regal_problem *problem, scratch *s,
   regal_ready_remove(&ready, problem->ops, v.levels);
 }
 
+/* The paper's own case, two devices and free transfers with nothing but run
+ * time to account for, has a loop of its own: both clocks stay in registers and
+ * an exchange takes no branch. */
+REGAL_INLINE void run_two_for_free(const regal_problem *problem, scratch *s,
+                                   bool waits, int levels) {
+  const variant v = {.waits = waits, .pair = true, .levels = levels};
+  regal_ready ready = s->ready;
+  int64_t zero = 0, one = 0; /* the clocks of device 0 and device 1 */
+  uint32_t exchanged = 0;
+  push_first(problem, s, &ready, levels);
+  uint32_t rank = regal_ready_lowest(&ready, levels);
+  for (uint32_t position = 1; position <= problem->ops; position++) {
+    regal_ready_remove(&ready, rank, levels);
+    uint32_t lowest = regal_ready_lowest(&ready, levels);
+    const item next = s->items[rank];
+    const node *self = &s->nodes[next.op];
+    int64_t needed = self->latest > exchanged, both = regal_later(zero, one);
+    zero = regal_choose(needed, both, zero);
+    one = regal_choose(needed, both, one);
+    exchanged = (uint32_t)regal_choose(needed, position - 1, exchanged);
+    int64_t end = regal_choose(next.device, one, zero);
+    if (waits)
+      end = regal_later(end, self->ready_ns);
+    end += next.run_ns;
+    zero = next.device ? zero : end;
+    one = next.device ? end : one;
+    uint32_t fresh = tell_all(problem, s, &ready, next, position, end, v);
+    rank = fresh < lowest ? fresh : lowest;
+  }
+  regal_ready_remove(&ready, problem->ops, levels);
+  s->account.clock_ns[0] = zero;
+  s->account.clock_ns[1] = one;
+}
+
 REGAL_INLINE void run_at_levels(const regal_problem *problem, scratch *s,
                                 regal_plan *plan, int levels) {
   bool pair = problem->devices == 2;
   variant full = {.memory = regal_problem_needs_memory(problem),
                   .overlapped = problem->machine->overlapped,
                   .lists = true,
-                  .waits = true,
+                  .waits = problem->has_waits,
                   .pair = pair,
                   .levels = levels};
-  variant fast = {.waits = true, .pair = true, .levels = levels};
-  variant faster = {.waits = false, .pair = true, .levels = levels};
   variant costs = {
       .waits = true, .costs = true, .pair = pair, .levels = levels};
   if (full.memory || full.overlapped || plan)
@@ -300,9 +326,9 @@ REGAL_INLINE void run_at_levels(const regal_problem *problem, scratch *s,
   else if (!pair || !problem->free_transfers)
     run_ops(problem, s, NULL, costs);
   else if (problem->has_waits)
-    run_ops(problem, s, NULL, fast);
+    run_two_for_free(problem, s, true, levels);
   else
-    run_ops(problem, s, NULL, faster);
+    run_two_for_free(problem, s, false, levels);
 }
 
 static void run_any(const regal_problem *problem, scratch *s,
@@ -317,15 +343,15 @@ static void run_any(const regal_problem *problem, scratch *s,
 }
 
 /* Sorts the ops by priority and writes each one's record at its rank. */
-static void rank_ops(const regal_problem *problem, scratch *s,
-                     const regal_gene *priority) {
-  regal_ranking_begin(&s->ranking);
+REGAL_INLINE void rank_ops(const regal_problem *problem, scratch *s,
+                           const regal_gene *priority, bool few) {
+  regal_ranking_begin(&s->ranking, few);
   for (uint32_t op = 0; op < problem->ops; op++)
-    regal_ranking_add_if(&s->ranking, op, priority[op], 1);
-  const uint64_t *sorted = regal_ranking_sort(&s->ranking, problem->ops);
+    regal_ranking_add_if(&s->ranking, op, priority[op], 1, few);
+  const uint64_t *sorted = regal_ranking_sort(&s->ranking, problem->ops, few);
   for (uint32_t r = 0; r < problem->ops; r++) {
     uint32_t op = (uint32_t)sorted[r], device = s->placement[op];
-    s->nodes[op] = (node){problem->needs[op], r, device, 0};
+    s->nodes[op] = (node){problem->needs[op], r, device, 0, 0};
     s->items[r] =
         (item){regal_problem_run_ns(problem, op, device), s->edges.of_op[op],
                s->edges.of_op[op + 1], op, device};
@@ -336,7 +362,11 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
                             const regal_gene *genes, regal_plan *plan) {
   scratch *s = memory;
   regal_place_by_affinity(problem, genes, s->placement);
-  rank_ops(problem, s, genes + (size_t)problem->ops * problem->devices);
+  const regal_gene *priority = genes + (size_t)problem->ops * problem->devices;
+  if (problem->ops <= REGAL_RANKING_FEW)
+    rank_ops(problem, s, priority, true);
+  else
+    rank_ops(problem, s, priority, false);
   if (plan)
     plan->step_count = 0;
   run_any(problem, s, plan);

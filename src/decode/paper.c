@@ -1,4 +1,4 @@
-/* The paper's decoder (sections 3.2 and A.4): affinities choose the devices,
+/* The paper's decoder (sections 3.2 and A.5): affinities choose the devices,
  * then one topological sort over ops and transfers, highest priority first.
  *
  * How it is fast. Items (ops, then the transfers that the placement needs, by
@@ -34,6 +34,7 @@ typedef struct node {
 typedef struct scratch {
   /* Fixed for the problem. */
   regal_edges edges;
+  size_t most_items;
   /* Of one chromosome. */
   uint8_t *placement;    /* [ops] */
   node *nodes;           /* [ops] */
@@ -53,6 +54,7 @@ static void layout(scratch *made, regal_carver *carver,
   size_t ops = problem->ops, tensors = problem->tensors;
   size_t items = regal_plan_most_steps(problem), sends = items - ops;
   regal_carve(carver, 1, sizeof *made);
+  made->most_items = items;
   regal_edges_layout(&made->edges, carver, problem);
   made->placement = regal_carve(carver, ops, 1);
   made->nodes = regal_carve(carver, ops, sizeof(node));
@@ -87,8 +89,8 @@ static regal_status create_scratch(regal_context *context,
  * adds them to the ranking. Returns how many there are. With two devices a
  * tensor is sent if not all of its consumers are at home: running counts tell
  * that without a loop over each tensor's consumers, or a branch. */
-static uint32_t list_for_two(const regal_problem *problem, scratch *s,
-                             const regal_gene *priority) {
+REGAL_INLINE uint32_t list_for_two(const regal_problem *problem, scratch *s,
+                                   const regal_gene *priority, bool few) {
   uint32_t ones = 0, sends = 0, ops = problem->ops;
   for (uint32_t u = 0; u < problem->uses; u++) {
     s->on_one[u] = ones;
@@ -105,15 +107,15 @@ static uint32_t list_for_two(const regal_problem *problem, scratch *s,
     s->send_tensor[sends] = t;
     s->send_to[sends] = (uint8_t)to;
     regal_ranking_add_if(&s->ranking, ops + sends, priority[(size_t)t * 2 + to],
-                         remote != 0);
+                         remote != 0, few);
     sends += remote != 0;
   }
   s->sends_until[problem->tensors] = sends;
   return sends;
 }
 
-static uint32_t list_for_many(const regal_problem *problem, scratch *s,
-                              const regal_gene *priority) {
+REGAL_INLINE uint32_t list_for_many(const regal_problem *problem, scratch *s,
+                                    const regal_gene *priority, bool few) {
   uint32_t d = problem->devices, sends = 0, ops = problem->ops;
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint64_t mask = 0;
@@ -126,20 +128,35 @@ static uint32_t list_for_many(const regal_problem *problem, scratch *s,
       s->send_tensor[sends] = t;
       s->send_to[sends] = (uint8_t)to;
       regal_ranking_add_if(&s->ranking, ops + sends,
-                           priority[(size_t)t * d + to], 1);
+                           priority[(size_t)t * d + to], 1, few);
     }
   }
   s->sends_until[problem->tensors] = sends;
   return sends;
 }
 
-/* Sorts the items and writes each one's record at its rank. */
-static void rank_items(const regal_problem *problem, scratch *s,
-                       uint32_t sends) {
-  uint32_t ops = problem->ops, items = ops + sends;
-  const uint64_t *sorted = regal_ranking_sort(&s->ranking, items);
+/* Sorts ops and transfers by priority; sets their ranks. Returns the number of
+ * transfers. */
+REGAL_INLINE uint32_t rank_items(const regal_problem *problem, scratch *s,
+                                 const regal_gene *priority, bool few) {
+  const regal_gene *transfer = priority + problem->ops;
+  regal_ranking_begin(&s->ranking, few);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    regal_ranking_add_if(&s->ranking, op, priority[op], 1, few);
+  uint32_t sends = problem->devices == 2
+                       ? list_for_two(problem, s, transfer, few)
+                       : list_for_many(problem, s, transfer, few);
+  uint32_t items = problem->ops + sends;
+  const uint64_t *sorted = regal_ranking_sort(&s->ranking, items, few);
   for (uint32_t r = 0; r < items; r++)
     s->rank[(uint32_t)sorted[r]] = r;
+  return sends;
+}
+
+/* Writes each item's record at its rank. */
+static void place_items(const regal_problem *problem, scratch *s,
+                        uint32_t sends) {
+  uint32_t ops = problem->ops;
   for (uint32_t op = 0; op < ops; op++) {
     uint8_t device = s->placement[op];
     s->nodes[op] = (node){problem->needs[op], s->rank[op], device};
@@ -169,8 +186,9 @@ static void rank_items(const regal_problem *problem, scratch *s,
 }
 
 /* Blocking transfers, run time only: an op is a transfer to itself. Setting the
- * earliest start of everybody who depends on an item is harmless where it is
- * not a wait: a clock that they must pass is already there. */
+ * earliest start of everybody who is told is harmless where it is not a wait: a
+ * clock that they must pass is already there. (Who reads the tensor on a third
+ * device is not told, and does not wait for this transfer.) */
 REGAL_INLINE int64_t take_blocking(scratch *s, const item *next, uint32_t ops,
                                    bool waits) {
   int64_t *clock = s->account.clock_ns;
@@ -233,7 +251,8 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
     node *told = &nodes[op];
     uint32_t is_told = (told->device == next.to) | regal_edge_waits(edges[e]);
     if (simple && v.waits)
-      ready_ns[op] = regal_choose(end > ready_ns[op], end, ready_ns[op]);
+      ready_ns[op] =
+          regal_choose(is_told & (end > ready_ns[op]), end, ready_ns[op]);
     uint32_t missing = told->missing - is_told;
     told->missing = missing;
     uint32_t is_ready = is_told & (missing == 0), rank = told->rank;
@@ -313,14 +332,11 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
                             const regal_gene *genes, regal_plan *plan) {
   scratch *s = memory;
   const regal_gene *priority = genes + (size_t)problem->ops * problem->devices;
-  const regal_gene *transfer = priority + problem->ops;
   regal_place_by_affinity(problem, genes, s->placement);
-  regal_ranking_begin(&s->ranking);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    regal_ranking_add_if(&s->ranking, op, priority[op], 1);
-  uint32_t sends = problem->devices == 2 ? list_for_two(problem, s, transfer)
-                                         : list_for_many(problem, s, transfer);
-  rank_items(problem, s, sends);
+  uint32_t sends = s->most_items <= REGAL_RANKING_FEW
+                       ? rank_items(problem, s, priority, true)
+                       : rank_items(problem, s, priority, false);
+  place_items(problem, s, sends);
   if (plan)
     plan->step_count = 0;
   sort_any(problem, s, problem->ops + sends, plan);

@@ -1,288 +1,268 @@
-/* The JSON parser (RFC 8259). Recursive, with a limit on depth. */
+/* The JSON reader: yajl finds the tokens and checks the grammar, the functions
+ * that it calls build the nodes. Nesting is limited.
+ *
+ * yajl tells how far it is in the file, which is the end of the token that it
+ * reports. Tokens do not contain line ends, and between two that it reports
+ * there is only space and punctuation: so each can be found, and with it the
+ * line, by going on from the one before.
+ */
 #include "formats/json.h"
 
 #include <string.h>
+#include <yajl/yajl_parse.h>
 
-#include "formats/utf8.h"
+#include "formats/json_memory.h"
+#include "formats/json_source.h"
 
 #define DEEPEST 64
 
 typedef struct parser {
-  regal_context *context;
-  const char *name;
-  const char *at, *end;
-  const char *line_begin;
-  uint32_t line;
+  regal_json_source source;
   regal_json *json;
+  yajl_handle yajl;
+  bool all_read;       /* yajl has seen the end of the file */
+  const char *at;      /* behind the last token that was reported */
+  uint32_t line;       /* of `at` */
+  const char *key;     /* waits for its value, else NULL */
+  regal_status status; /* why a function told yajl to stop */
+  uint32_t depth;
+  struct {
+    uint32_t node, last; /* an array or object, what is last in it so far */
+  } open[DEEPEST];
 } parser;
 
-static regal_status parse_value(parser *p, int depth, uint32_t *made);
+/* -- Places ---------------------------------------------------------------- */
 
-/* -- Messages -------------------------------------------------------------- */
-
-static regal_status fail_here(parser *p, const char *problem) {
-  return regal_fail(p->context, REGAL_BAD_INPUT, "%s:%u:%lld: %s", p->name,
-                    p->line, (long long)(p->at - p->line_begin) + 1, problem);
+static const char *reached(const parser *p) {
+  if (p->all_read)
+    return p->source.end;
+  return p->source.begin + yajl_get_bytes_consumed(p->yajl);
 }
 
-static regal_status fail_expected(parser *p, const char *expected) {
-  char problem[128];
-  if (p->at == p->end)
-    snprintf(problem, sizeof problem, "the file ends, expected %s", expected);
-  else if (*p->at > 32 && *p->at < 127)
-    snprintf(problem, sizeof problem, "found '%c', expected %s", *p->at,
-             expected);
-  else
-    snprintf(problem, sizeof problem, "found byte 0x%02x, expected %s",
-             (unsigned char)*p->at, expected);
-  return fail_here(p, problem);
+static const char *skip_space(const parser *p, const char *at) {
+  while (at < p->source.end && regal_json_is_space(*at))
+    at++;
+  return at;
 }
 
-/* -- Tokens ---------------------------------------------------------------- */
-
-static void skip_space(parser *p) {
-  for (; p->at < p->end; p->at++) {
-    if (*p->at == '\n') {
-      p->line++;
-      p->line_begin = p->at + 1;
-    } else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r') {
-      return;
-    }
+/* The first byte of the token that yajl has just read. Punctuation is not
+ * reported, so there can be some before it; it can also be the token. */
+static const char *find_token(const parser *p) {
+  const char *limit = reached(p), *token = skip_space(p, p->at);
+  while (token < limit && (*token == ',' || *token == ':')) {
+    const char *next = skip_space(p, token + 1);
+    if (next >= limit)
+      break;
+    token = next;
   }
+  return token;
 }
 
-static bool take(parser *p, char c) {
-  if (p->at == p->end || *p->at != c)
-    return false;
-  p->at++;
-  return true;
+static void take_token(parser *p) {
+  const char *token = find_token(p);
+  for (; p->at < token; p->at++)
+    p->line += *p->at == '\n';
+  p->at = reached(p);
 }
 
-static bool take_digits(parser *p) {
-  const char *first = p->at;
-  while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
-    p->at++;
-  return p->at > first;
+/* -- Nodes ----------------------------------------------------------------- */
+
+static bool stop(parser *p, regal_status status) {
+  p->status = status;
+  return false;
 }
 
-/* Appends a byte to the strings. There is always room: every string is shorter
- * than its source with quotes, and something follows every number. */
-static void put(parser *p, unsigned c) {
-  p->json->strings[p->json->strings_size++] = (char)c;
-}
-
-static bool take_hex(parser *p, unsigned *value) {
-  static const char digits[] = "0123456789abcdef";
-  *value = 0;
-  for (int i = 0; i < 4; i++) {
-    if (p->at == p->end || !*p->at)
-      return false;
-    char lower = *p->at >= 'A' && *p->at <= 'F' ? (char)(*p->at + 32) : *p->at;
-    const char *digit = strchr(digits, lower);
-    if (!digit)
-      return false;
-    *value = *value * 16 + (unsigned)(digit - digits);
-    p->at++;
-  }
-  return true;
-}
-
-/* Behind "\u". */
-static regal_status parse_unicode(parser *p) {
-  unsigned high, low;
-  if (!take_hex(p, &high))
-    return fail_expected(p, "four hexadecimal digits");
-  if (!high)
-    return fail_here(p, "a string may not contain \\u0000");
-  if (high >= 0xD800 && high < 0xE000) {
-    if (high >= 0xDC00 || !take(p, '\\') || !take(p, 'u') ||
-        !take_hex(p, &low) || low < 0xDC00 || low >= 0xE000)
-      return fail_here(p, "half of a surrogate pair");
-    high = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-  }
-  regal_json *json = p->json;
-  json->strings_size +=
-      regal_utf8_encode(high, json->strings + json->strings_size);
-  return REGAL_OK;
-}
-
-/* Behind a backslash. */
-static regal_status parse_escape(parser *p) {
-  static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-  if (take(p, 'u'))
-    return parse_unicode(p);
-  const char *letter =
-      p->at < p->end && *p->at ? strchr(letters, *p->at) : NULL;
-  if (!letter)
-    return fail_expected(p, "one of \"\\/bfnrtu after a backslash");
-  put(p, (unsigned char)bytes[letter - letters]);
-  p->at++;
-  return REGAL_OK;
-}
-
-static regal_status parse_string(parser *p, const char **text) {
-  if (!take(p, '"'))
-    return fail_expected(p, "a string");
-  *text = p->json->strings + p->json->strings_size;
-  while (!take(p, '"')) {
-    if (p->at == p->end)
-      return fail_expected(p, "the end of a string");
-    unsigned char c = (unsigned char)*p->at;
-    if (c < 32)
-      return fail_expected(p, "the end of a string");
-    p->at++;
-    if (c == '\\')
-      REGAL_TRY(parse_escape(p));
-    else
-      put(p, c);
-  }
-  put(p, 0);
-  return REGAL_OK;
-}
-
-static regal_status parse_number(parser *p, const char **text) {
-  const char *first = p->at;
-  take(p, '-');
-  const char *digits = p->at;
-  if (!take_digits(p))
-    return fail_expected(p, "a digit");
-  if (*digits == '0' && p->at - digits > 1) {
-    p->at = digits;
-    return fail_here(p, "a number may not begin with 0");
-  }
-  if (take(p, '.') && !take_digits(p))
-    return fail_expected(p, "a digit");
-  if (take(p, 'e') || take(p, 'E')) {
-    if (!take(p, '+'))
-      take(p, '-');
-    if (!take_digits(p))
-      return fail_expected(p, "a digit");
-  }
-  *text = p->json->strings + p->json->strings_size;
-  for (; first < p->at; first++)
-    put(p, (unsigned char)*first);
-  put(p, 0);
-  return REGAL_OK;
-}
-
-static regal_status parse_word(parser *p, regal_json_kind *kind) {
-  static const char *const words[] = {"null", "false", "true"};
-  for (int i = 0; i < 3; i++) {
-    size_t length = strlen(words[i]);
-    if ((size_t)(p->end - p->at) >= length &&
-        !memcmp(p->at, words[i], length)) {
-      p->at += length;
-      *kind = (regal_json_kind)i;
-      return REGAL_OK;
-    }
-  }
-  return fail_expected(p, "a value");
-}
-
-/* -- Structure ------------------------------------------------------------- */
-
-static regal_status add_node(parser *p, uint32_t *made) {
+static bool add_node(parser *p, regal_json_kind kind, const char *text) {
   regal_json *json = p->json;
   if (json->count >= UINT32_MAX)
-    return fail_here(p, "too many values");
-  if (!REGAL_RESERVE(p->context, json->nodes, json->count, json->capacity))
-    return regal_fail_memory(p->context);
-  json->nodes[json->count] = (regal_json_node){.line = p->line};
-  *made = (uint32_t)json->count++;
-  return REGAL_OK;
+    return stop(p, regal_json_fail_at(&p->source, p->at, "too many values"));
+  if (!REGAL_RESERVE(json->context, json->nodes, json->count, json->capacity))
+    return stop(p, regal_fail_memory(json->context));
+  uint32_t made = (uint32_t)json->count++;
+  json->nodes[made] = (regal_json_node){
+      .key = p->key, .text = text, .line = p->line, .kind = (uint8_t)kind};
+  p->key = NULL;
+  if (!p->depth)
+    return true;
+  uint32_t parent = p->open[p->depth - 1].node;
+  uint32_t *last = &p->open[p->depth - 1].last;
+  if (*last)
+    json->nodes[*last].next = made;
+  else
+    json->nodes[parent].child = made;
+  *last = made;
+  return true;
 }
 
-static regal_status parse_key(parser *p, const char **key) {
-  if (p->at == p->end || *p->at != '"')
-    return fail_expected(p, "a key in quotes");
-  REGAL_TRY(parse_string(p, key));
-  skip_space(p);
-  if (!take(p, ':'))
-    return fail_expected(p, "':'");
-  skip_space(p);
-  return REGAL_OK;
+/* There is always room: every string is shorter than its source with quotes,
+ * and something follows every number, if only the end of the file. */
+static const char *store(parser *p, const void *bytes, size_t size) {
+  char *text = p->json->strings + p->json->strings_size;
+  memcpy(text, bytes, size);
+  text[size] = 0;
+  p->json->strings_size += size + 1;
+  return text;
 }
 
-/* Behind the opening bracket of the array or object `parent`. */
-static regal_status parse_children(parser *p, uint32_t parent, int depth) {
-  bool object = p->json->nodes[parent].kind == REGAL_JSON_OBJECT;
-  char close = object ? '}' : ']';
-  uint32_t last = 0, child;
-  skip_space(p);
-  if (take(p, close))
-    return REGAL_OK;
-  for (;;) {
-    const char *key = NULL;
-    if (object)
-      REGAL_TRY(parse_key(p, &key));
-    REGAL_TRY(parse_value(p, depth, &child));
-    p->json->nodes[child].key = key;
-    if (last)
-      p->json->nodes[last].next = child;
-    else
-      p->json->nodes[parent].child = child;
-    last = child;
-    skip_space(p);
-    if (take(p, close))
-      return REGAL_OK;
-    if (!take(p, ','))
-      return fail_expected(p, object ? "',' or '}'" : "',' or ']'");
-    skip_space(p);
-  }
+static bool open_node(parser *p, regal_json_kind kind) {
+  take_token(p);
+  if (p->depth == DEEPEST)
+    return stop(p,
+                regal_json_fail_at(&p->source, p->at - 1, "nested too deeply"));
+  uint32_t made = (uint32_t)p->json->count;
+  if (!add_node(p, kind, NULL))
+    return false;
+  p->open[p->depth].node = made;
+  p->open[p->depth++].last = 0;
+  return true;
 }
 
-static regal_status parse_value(parser *p, int depth, uint32_t *made) {
-  const char *text = NULL;
-  regal_json_kind kind = REGAL_JSON_NULL;
-  REGAL_TRY(add_node(p, made));
-  char c = p->at < p->end ? *p->at : 0;
-  if (c == '{' || c == '[') {
-    if (depth == DEEPEST)
-      return fail_here(p, "nested too deeply");
-    p->at++;
-    p->json->nodes[*made].kind =
-        c == '{' ? REGAL_JSON_OBJECT : REGAL_JSON_ARRAY;
-    return parse_children(p, *made, depth + 1);
-  }
-  if (c == '"') {
-    kind = REGAL_JSON_STRING;
-    REGAL_TRY(parse_string(p, &text));
-  } else if (c == '-' || (c >= '0' && c <= '9')) {
-    kind = REGAL_JSON_NUMBER;
-    REGAL_TRY(parse_number(p, &text));
-  } else {
-    REGAL_TRY(parse_word(p, &kind));
-  }
-  p->json->nodes[*made].kind = (uint8_t)kind;
-  p->json->nodes[*made].text = text;
-  return REGAL_OK;
+/* -- What yajl calls ------------------------------------------------------- */
+
+static int on_null(void *state) {
+  take_token(state);
+  return add_node(state, REGAL_JSON_NULL, NULL);
 }
+
+static int on_boolean(void *state, int value) {
+  take_token(state);
+  return add_node(state, value ? REGAL_JSON_TRUE : REGAL_JSON_FALSE, NULL);
+}
+
+static int on_number(void *state, const char *bytes, size_t size) {
+  take_token(state);
+  return add_node(state, REGAL_JSON_NUMBER, store(state, bytes, size));
+}
+
+static int on_string(void *state, const unsigned char *bytes, size_t size) {
+  take_token(state);
+  return add_node(state, REGAL_JSON_STRING, store(state, bytes, size));
+}
+
+static int on_key(void *state, const unsigned char *bytes, size_t size) {
+  take_token(state);
+  ((parser *)state)->key = store(state, bytes, size);
+  return true;
+}
+
+static int on_object(void *state) {
+  return open_node(state, REGAL_JSON_OBJECT);
+}
+
+static int on_array(void *state) {
+  return open_node(state, REGAL_JSON_ARRAY);
+}
+
+static int on_close(void *state) {
+  take_token(state);
+  ((parser *)state)->depth--;
+  return true;
+}
+
+static const yajl_callbacks callbacks = {.yajl_null = on_null,
+                                         .yajl_boolean = on_boolean,
+                                         .yajl_number = on_number,
+                                         .yajl_string = on_string,
+                                         .yajl_start_map = on_object,
+                                         .yajl_map_key = on_key,
+                                         .yajl_end_map = on_close,
+                                         .yajl_start_array = on_array,
+                                         .yajl_end_array = on_close};
+
+/* -- Syntax errors --------------------------------------------------------- */
+
+/* By a part of yajl's message: what is expected in our words, and whether yajl
+ * has stopped where that should be, rather than behind a wrong token. */
+typedef struct complaint {
+  const char *part, *expected;
+  bool is_here;
+} complaint;
+
+static const complaint complaints[] = {
+    {"must be a string", "a key in quotes", false},
+    {"separated by a colon", "':'", false},
+    {"',' or '}'", "',' or '}'", false},
+    {"',' or ']'", "',' or ']'", false},
+    {"unallowed token", "a value", false},
+    {"trailing garbage", "the end of the file", false},
+    {"invalid string", "null, true or false", false},
+    {"invalid char in", "JSON", false},
+    {"comment", "JSON, which has no comments", true},
+    {"'\\' occurs before", "one of \"\\/bfnrtu after a backslash", true},
+    {"non-hex", "four hexadecimal digits", true},
+    {"character inside string", "the end of a string", true},
+    {"a digit is required", "a digit", true},
+    {"", "JSON", true}, /* whatever else yajl may say one day */
+};
+
+static regal_status fail_early_end(const parser *p) {
+  char expected[64] = "a value";
+  if (p->depth && !p->key) {
+    const regal_json_node *open = &p->json->nodes[p->open[p->depth - 1].node];
+    snprintf(expected, sizeof expected,
+             "the end of the %s that begins on line %u",
+             open->kind == REGAL_JSON_OBJECT ? "object" : "list", open->line);
+  }
+  return regal_json_fail_expected(&p->source, p->source.end, expected);
+}
+
+static regal_status fail_syntax(const parser *p) {
+  const char *text = (char *)yajl_get_error(p->yajl, false, NULL, 0);
+  if (strstr(text, "premature EOF"))
+    return fail_early_end(p);
+  const complaint *found = complaints;
+  while (!strstr(text, found->part))
+    found++;
+  return regal_json_fail_expected(
+      &p->source, found->is_here ? reached(p) : find_token(p), found->expected);
+}
+
+/* -- The document ---------------------------------------------------------- */
 
 static regal_status parse_document(parser *p) {
-  uint32_t root;
-  skip_space(p);
-  REGAL_TRY(parse_value(p, 0, &root));
-  skip_space(p);
-  if (p->at != p->end)
-    return fail_expected(p, "the end of the file");
+  size_t size = (size_t)(p->source.end - p->source.begin);
+  yajl_status outcome =
+      yajl_parse(p->yajl, (const unsigned char *)p->source.begin, size);
+  if (outcome == yajl_status_ok) {
+    p->all_read = true;
+    outcome = yajl_complete_parse(p->yajl);
+  }
+  if (outcome == yajl_status_client_canceled)
+    return p->status;
+  if (outcome == yajl_status_error)
+    return fail_syntax(p);
+  /* yajl overlooks a string that begins behind the document. */
+  const char *rest = skip_space(p, p->at);
+  if (rest != p->source.end)
+    return regal_json_fail_expected(&p->source, rest, "the end of the file");
   return REGAL_OK;
+}
+
+static regal_status parse_text(const regal_json_source *source,
+                               regal_json *json) {
+  regal_context *context = source->context;
+  size_t longest, size = (size_t)(source->end - source->begin);
+  regal_json_memory memory;
+  REGAL_TRY(regal_json_check_text(source, &longest));
+  json->strings = regal_alloc(context, size + 1, 1);
+  if (!json->strings)
+    return regal_fail_memory(context);
+  REGAL_TRY(regal_json_memory_create(context, longest, &memory));
+  parser p = {.source = *source, .json = json, .at = source->begin, .line = 1};
+  yajl_alloc_funcs functions = regal_json_memory_functions(&memory);
+  p.yajl = yajl_alloc(&callbacks, &functions, &p);
+  regal_status status = parse_document(&p);
+  yajl_free(p.yajl);
+  regal_json_memory_free(context, &memory);
+  return status;
 }
 
 regal_status regal_json_parse(regal_context *context, const char *name,
                               const char *bytes, size_t size,
                               regal_json *json) {
+  regal_json_source source = {context, name, bytes, bytes + size};
   *json = (regal_json){.context = context, .name = name};
-  json->strings = regal_alloc(context, size + 1, 1);
-  if (!json->strings)
-    return regal_fail_memory(context);
-  parser p = {.context = context,
-              .name = name,
-              .at = bytes,
-              .end = bytes + size,
-              .line_begin = bytes,
-              .line = 1,
-              .json = json};
-  regal_status status = parse_document(&p);
+  regal_status status = parse_text(&source, json);
   if (status != REGAL_OK)
     regal_json_free(json);
   return status;

@@ -13,6 +13,10 @@ regal_status regal_json_fail(const regal_json *json, uint32_t node,
   va_start(arguments, format);
   vsnprintf(problem, sizeof problem, format, arguments);
   va_end(arguments);
+  /* A message is one line, whatever is in the texts that it quotes. */
+  for (char *at = problem; *at; at++)
+    if ((unsigned char)*at < 32 || *at == 127)
+      *at = '?';
   return regal_fail(json->context, REGAL_BAD_INPUT, "%s:%u: %s", json->name,
                     json->nodes[node].line, problem);
 }

@@ -1,10 +1,13 @@
 /* Quantiles by bisection on genes. Every 32nd quantile, and all near the ends,
  * is exact; those between are interpolated, which is far below what a search
- * can notice and makes a table take well under a millisecond.
+ * can notice and makes a table take well under a millisecond. Where a nearly
+ * Bernoulli distribution jumps all are exact: genes must tie at 0 and 1.
  */
 #include "search/beta.h"
 
 #include <math.h>
+
+#define FAR_APART (REGAL_GENE_LARGEST / 32)
 
 /* Continued fraction for the incomplete beta function (Lentz's method;
  * Abramowitz and Stegun 26.5.8). */
@@ -87,6 +90,17 @@ static void fill_exact(const shape *s, regal_gene *table, int low, int high,
   fill_exact(s, table, middle, high, step);
 }
 
+static bool jumps(regal_gene low, regal_gene high) {
+  return high - low > FAR_APART || (low == 0 && high > 0) ||
+         (low < REGAL_GENE_LARGEST && high == REGAL_GENE_LARGEST);
+}
+
+static void interpolate(regal_gene *table, int step) {
+  for (int k = 1; k < step; k++)
+    table[k] = table[0] + (regal_gene)((uint64_t)(table[step] - table[0]) *
+                                       (uint64_t)k / (uint64_t)step);
+}
+
 void regal_beta_table(double a, double b, regal_gene *table) {
   enum { LAST = REGAL_BETA_QUANTILES - 1, STEP = 32, EDGE = LAST - STEP + 1 };
   shape s = {a, b, log_beta(a, b)};
@@ -98,8 +112,8 @@ void regal_beta_table(double a, double b, regal_gene *table) {
   fill_exact(&s, table, EDGE, LAST, 1);
   fill_exact(&s, table, STEP, EDGE, STEP);
   for (int i = STEP; i < EDGE; i += STEP)
-    for (int k = 1; k < STEP; k++)
-      table[i + k] =
-          table[i] + (regal_gene)((uint64_t)(table[i + STEP] - table[i]) *
-                                  (uint64_t)k / STEP);
+    if (jumps(table[i], table[i + STEP]))
+      fill_exact(&s, table, i, i + STEP, 1);
+    else
+      interpolate(table + i, STEP);
 }

@@ -1,5 +1,5 @@
 /* The biased random-key genetic algorithm (Goncalves and Resende 2011), with a
- * distribution for each gene (Paliwal et al. 2020, section 2.2).
+ * distribution for each gene (Paliwal et al. 2020, section 3.2).
  *
  * Letters as in the paper: population p, elites p_e, mutants p_m, elite bias
  * rho. One generation keeps the elites, makes p - p_e - p_m children (an elite

@@ -12,10 +12,21 @@
 #include "cost/plan.h"
 #include "cost/simulate.h"
 
-typedef struct regal_search {
+typedef struct regal_search regal_search;
+typedef regal_status (*regal_method_fn)(regal_search *search);
+
+typedef struct regal_method {
+  const char *name;
+  const char *help;   /* one line for `regal methods` */
+  const char *budget; /* what --evaluations and --time mean for it */
+  regal_method_fn run;
+} regal_method;
+
+struct regal_search {
   regal_context *context;
   const regal_problem *problem;
   const regal_options *options;
+  const regal_method *method;
   const regal_proposal *proposal; /* or NULL: uniform */
   const regal_plan *start;        /* or NULL */
   regal_bound bound;
@@ -34,16 +45,7 @@ typedef struct regal_search {
                                  genes: what progress and stop rules see */
   regal_stop stop;
   char account[256]; /* what the method did, in one line */
-} regal_search;
-
-typedef regal_status (*regal_method_fn)(regal_search *search);
-
-typedef struct regal_method {
-  const char *name;
-  const char *help;   /* one line for `regal methods` */
-  const char *budget; /* what --evaluations and --time mean for it */
-  regal_method_fn run;
-} regal_method;
+};
 
 const regal_method *regal_method_find(const char *name);
 

@@ -1,5 +1,7 @@
-/* Runs a fuzz target over files: replay FOLDER. Each file is in a block of just
- * its size, so that a sanitizer or valgrind sees a read past its end. */
+/* Runs a fuzz target over all files of some folders: replay FOLDER... Each is
+ * in a block of just its size, so that a sanitizer or valgrind sees a read past
+ * its end. */
+#define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <string.h>
 
@@ -22,24 +24,28 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-int main(int argc, char **argv) {
+/* The number of files replayed. */
+static int replay_folder(const char *folder) {
   struct dirent **entries;
-  int count = argc == 2 ? scandir(argv[1], &entries, NULL, by_name) : -1;
-  int replayed = 0;
-  if (count < 0) {
-    fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
-    return 1;
-  }
+  int count = scandir(folder, &entries, NULL, by_name), replayed = 0;
+  FUZZ_CHECK(count >= 0);
   for (int i = 0; i < count; i++) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", argv[1], entries[i]->d_name);
-    if (entries[i]->d_name[0] != '.') {
+    snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+    if (entries[i]->d_type == DT_REG) {
       replay(path);
       replayed++;
     }
     free(entries[i]);
   }
   free(entries);
+  return replayed;
+}
+
+int main(int argc, char **argv) {
+  int replayed = 0;
+  for (int i = 1; i < argc; i++)
+    replayed += replay_folder(argv[i]);
   /* Not stdout: a target may have put that aside. */
   fprintf(stderr, "%d inputs replayed\n", replayed);
   return replayed == 0;

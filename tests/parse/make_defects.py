@@ -65,6 +65,7 @@ DEFECTS = {
     "truncated_fixed64": A + tag(50, FIXED64) + b"1234567",
     "truncated_cost": packet(2, tag(1, FIXED32) + b"12") + A,
     "length_2gib_lie": tag(1, BYTES) + varint(0x7FFFFFFF) + A,
+    "length_one_past_end": A + tag(1, BYTES) + varint(len(B) - 1) + B[2:],
     "length_past_message": packet(1, tag(1, BYTES) + varint(9) + b"name") + A,
     "length_overlong": tag(1, BYTES) + b"\x80\x80\x80\x80\x80\x00" + A,
     "tag_overlong": A + b"\x8a\x80\x80\x80\x80\x00",

@@ -89,8 +89,8 @@ static void check_order(regal_context *context, const sample *sample) {
   if (!strcmp(sample->order, "-"))
     return;
   regal_graph *graph = load_sample(context, sample);
-  regal_problem *problem;
-  regal_plan *plan;
+  regal_problem *problem = NULL;
+  regal_plan *plan = NULL;
   regal_cost cost;
   if (regal_problem_create(context, graph, &options, &problem) ||
       regal_plan_load(context, problem, sample->order, &plan) ||

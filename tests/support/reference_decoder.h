@@ -1,8 +1,8 @@
 /* A plain decoder with the semantics of `paper`: float keys and a binary heap,
  * as one would write it first. What the fast decoders are measured against, and
  * in tests what `paper` must agree with, plan by plan. */
-#ifndef REGAL_BENCH_REFERENCE_DECODER_H
-#define REGAL_BENCH_REFERENCE_DECODER_H
+#ifndef REGAL_TESTS_REFERENCE_DECODER_H
+#define REGAL_TESTS_REFERENCE_DECODER_H
 
 #include "decode/decoder.h"
 

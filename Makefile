@@ -56,8 +56,8 @@ install: ## Install to PREFIX=/usr/local (DESTDIR works too)
 	cmake --install build --prefix $(PREFIX)
 
 format: ## Format all C code
-	find include src tests bench examples -name '*.[ch]' -print0 \
-	  | xargs -0 clang-format -i
+	find include src tests bench examples \
+	  \( -name '*.[ch]' -o -name '*.cc' \) -print0 | xargs -0 clang-format -i
 
 clean: ## Remove everything that was built
 	rm -rf build build-* demo

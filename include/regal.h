@@ -160,7 +160,8 @@ REGAL_API bool regal_option_text(const regal_options *options, size_t index,
 
 typedef struct regal_graph regal_graph;
 
-/* Reads CostGraphDef, binary or text, plain, gzip or zstd; "-" is stdin.
+/* Reads CostGraphDef, binary or text, JSON graphs and ONNX models, plain, gzip
+ * or zstd; "-" is stdin.
  * Uses the options of group "reading". */
 REGAL_API regal_status regal_graph_load(regal_context *context,
                                         const char *path,
@@ -175,7 +176,8 @@ REGAL_API regal_status regal_graph_load_bytes(regal_context *context,
 
 typedef enum regal_graph_format {
   REGAL_GRAPH_BINARY = 0, /* CostGraphDef, binary protobuf */
-  REGAL_GRAPH_TEXT = 1    /* CostGraphDef, protobuf text format */
+  REGAL_GRAPH_TEXT = 1,   /* CostGraphDef, protobuf text format */
+  REGAL_GRAPH_JSON = 2    /* docs/formats.md; an op on each line */
 } regal_graph_format;
 
 REGAL_API regal_status regal_graph_save(regal_context *context,
@@ -209,6 +211,21 @@ REGAL_API regal_status regal_builder_add_input(regal_builder *builder,
 REGAL_API regal_status regal_builder_add_control(regal_builder *builder,
                                                  uint32_t before,
                                                  uint32_t after);
+/* Adds what several ops may read, such as a weight: each device that runs at
+ * least one of its readers holds it once, for the whole plan. Parameters are
+ * numbered from 0. (What one op alone reads may be its resident bytes.) */
+REGAL_API regal_status regal_builder_add_parameter(regal_builder *builder,
+                                                   int64_t bytes,
+                                                   uint32_t *parameter);
+/* `op` reads `parameter` (twice is the same as once). Both may be added later.
+ */
+REGAL_API regal_status regal_builder_add_parameter_use(regal_builder *builder,
+                                                       uint32_t op,
+                                                       uint32_t parameter);
+/* The op's output `port` may be written over an input of the op that dies there
+ * and is at least as large (docs/model.md). Both may be added later. */
+REGAL_API regal_status regal_builder_set_may_reuse(regal_builder *builder,
+                                                   uint32_t op, uint32_t port);
 REGAL_API regal_status regal_builder_finish(regal_builder *builder,
                                             regal_graph **graph);
 REGAL_API void regal_graph_free(regal_graph *graph);
@@ -221,8 +238,10 @@ typedef struct regal_graph_info {
   int64_t work_ns;        /* sum of run times */
   int64_t critical_ns;    /* longest chain of run times */
   int64_t tensor_bytes;   /* sum over tensors */
-  int64_t resident_bytes; /* sum over ops */
-  uint64_t checksum;      /* of everything above, and names, and edges */
+  int64_t resident_bytes; /* sum over ops, and each parameter read, once */
+  uint64_t checksum;      /* of all figures, names and edges */
+  uint32_t parameters;    /* shared by ops */
+  uint32_t reusing_tensors; /* outputs that may be written over an input */
 } regal_graph_info;
 
 typedef struct regal_op_info {

@@ -13,7 +13,8 @@
  *   FLAG    (field, "name",                             "group", "help")
  *   TEXT    (field, "name", default or NULL,    "UNIT", "group", "help")
  *
- * Groups: reading, machine, objective, search, brkga, output.
+ * Groups: reading, machine, objective, search, brkga, generate, dataset,
+ * output.
  */
 #ifndef REGAL_OPTIONS_H
 #define REGAL_OPTIONS_H
@@ -27,8 +28,14 @@
     "cut: drop the edges that leave NextIteration nodes (while loops)") \
   CHOICE(variables, "variables", "tensors", "tensors|resident", "reading", \
     "resident: what ReadVariableOp returns is a parameter, once per handle") \
-  FLAG(aliases, "aliases", "reading", \
-    "an output marked as alias shares the memory of its input") \
+  CHOICE(aliases, "aliases", "ignore", "ignore|share|reuse|xla", "reading", \
+    "outputs marked as alias share their input, or may reuse it; xla: by name") \
+  TEXT(dim, "dim", 0, "NAME=SIZE,...", "reading", \
+    "ONNX: numbers for symbolic dimensions: batch=8,seq=128") \
+  TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", \
+    "ONNX: the device of the run times: h200, a100, t4, cpu-core, or a file") \
+  TEXT(costs, "costs", 0, "FILE", "reading", \
+    "ONNX: measured run times, a CSV of name,microseconds") \
   INTEGER(devices, "devices", 2, 1, 64, "N", "machine", \
     "number of devices") \
   BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", \
@@ -75,11 +82,30 @@
     "how often islands send their best to the next one") \
   INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", \
     "draw the population anew after so many without gain; 0 = never") \
+  INTEGER(count, "count", 0, 0, 1000000000, "N", "generate", \
+    "number of graphs; 0 with --paper = 12000") \
+  CHOICE(model, "model", "paper", "paper|erdos-renyi|barabasi-albert|" \
+    "watts-strogatz|stochastic-block|layered", "generate", \
+    "random graphs; paper: one of the next four for each graph") \
+  INTEGER(nodes, "nodes", 0, 0, 100000000, "N", "generate", \
+    "ops of each graph; 0 = random, 50 to 200, or 1000 if layered") \
+  INTEGER(width, "width", 32, 1, 100000000, "N", "generate", \
+    "ops in each layer of layered graphs") \
+  FLAG(filter, "filter", "generate", \
+    "keep graphs that BRKGA 10K improves by 18% over BRKGA 1K") \
+  FLAG(paper, "paper", "generate", \
+    "the paper's set: filtered, 10000 train, 1000 valid, 1000 test") \
+  INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", \
+    "augmented copies that go with each graph") \
+  TEXT(split, "split", 0, "NAME", "dataset", \
+    "only the graphs of this split: train, valid or test") \
+  TEXT(figures, "figures", 0, "DIR", "dataset", \
+    "write histograms (SVG, by gnuplot) and their data (CSV) here") \
   TEXT(output, "output", 0, "FILE", "output", \
-    "write the plan (convert: the graph) here; '-' is stdout") \
+    "write the plan (or graph, or dataset) here; '-' is stdout") \
   TEXT(trace, "trace", 0, "FILE", "output", \
     "write a Chrome / Perfetto trace") \
-  CHOICE(format, "format", "auto", "auto|binary|text", "output", \
+  CHOICE(format, "format", "auto", "auto|binary|text|json", "output", \
     "format of a graph that is written; auto: by the file's ending") \
   FLAG(json, "json", "output", \
     "print the result as JSON instead of text") \

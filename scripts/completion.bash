@@ -6,8 +6,13 @@ _regal() {
   if [ "$COMP_CWORD" -eq 1 ]; then
     words=$("${COMP_WORDS[0]}" --help 2>/dev/null |
       sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
+  elif [ "$command" = dataset ] && [ "$COMP_CWORD" -eq 2 ]; then
+    words=$("${COMP_WORDS[0]}" dataset --help 2>/dev/null |
+      sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
   elif [ "${word:0:1}" = - ]; then
-    words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |
+    [ "$command" = dataset ] && command="dataset ${COMP_WORDS[2]}"
+    # shellcheck disable=SC2086
+    words=$("${COMP_WORDS[0]}" $command --help 2>/dev/null |
       grep -oE -- '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+')
   else
     return # files

@@ -2,7 +2,9 @@
 # Installs what is missing to build or test regal: scripts/setup.sh SET...
 #
 #   build   compiler, CMake, Ninja and the libraries that regal links
-#   test    cmocka, Clang with its sanitizers, and what the tests call
+#   onnx    libonnx and a C++ compiler: with them regal infers the shapes that
+#           an ONNX model does not carry
+#   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx
 #
 # Debian 12 is the reference; later Debian and Ubuntu work too. What is there is
 # left alone: when nothing is missing, this neither asks for root nor touches
@@ -13,10 +15,12 @@ set -euo pipefail
 # (libprotobuf-dev has the file that protobuf-c's own .proto file imports.)
 build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
   pkg-config:pkg-config libprotobuf-c-dev protobuf-c-compiler:protoc-c
-  libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev)
-test_packages=(libcmocka-dev libjansson-dev clang:clang clang-format:clang-format
-  llvm:llvm-symbolizer protobuf-compiler:protoc valgrind:valgrind
-  gzip:gzip zstd:zstd python3:python3)
+  libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev libzip-dev)
+onnx_packages=(libonnx-dev g++:c++)
+test_packages=("${onnx_packages[@]}" libcmocka-dev libjansson-dev
+  clang:clang clang-format:clang-format llvm:llvm-symbolizer
+  protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
+  python3:python3 python3-venv gnuplot-nox:gnuplot)
 
 is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -66,9 +70,10 @@ wanted=()
 for set in "${@:-build}"; do
   case $set in
   build) wanted+=("${build_packages[@]}") ;;
+  onnx) wanted+=("${onnx_packages[@]}") ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
-    echo "setup: no set of packages '$set'; there are: build test" >&2
+    echo "setup: no set of packages '$set'; there are: build onnx test" >&2
     exit 1
     ;;
   esac

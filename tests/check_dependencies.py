@@ -31,7 +31,7 @@ FOLDERS = {
     # The program: public headers only.
     "cli": [],
 }
-PUBLIC = {"regal.h", "regal_options.h"}
+PUBLIC = {"regal.h", "regal_options.h", "regal_data.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 DECLARED = re.compile(r"REGAL_API\b[^;{]*?\b(regal_\w+)\s*\(")
 # What compilers add by themselves, and sanitizers.
@@ -51,7 +51,8 @@ def include_violation(path, folder, target):
     if target in PUBLIC:
         return None
     if len(parts) == 1:
-        generated = target == "build_id.h" or target.endswith(".pb-c.h")
+        generated = (target == "build_id.h" or
+                     target.endswith((".pb-c.h", ".embedded.h")))
         if (generated and folder != "cli") or (path.parent / target).exists():
             return None
         return "is neither public, nor generated, nor beside it"
@@ -63,7 +64,8 @@ def include_violation(path, folder, target):
 
 
 def check_includes(source):
-    for path in sorted(source.rglob("*.[ch]")):
+    for path in sorted(path for path in source.rglob("*.*")
+                       if path.suffix in (".c", ".cc", ".h")):
         relative = path.relative_to(source)
         folder = relative.parts[0]
         if folder not in FOLDERS or len(relative.parts) != 2:
@@ -82,10 +84,13 @@ def nm(*arguments):
 
 
 def check_archive(listing):
-    """`nm -A -g --defined-only`: all names of ours start with regal_."""
+    """`nm -A -g --defined-only`: all names of ours start with regal_. What
+    a C++ compiler shares between object files is not ours."""
     for line in listing.splitlines():
-        place, _, name = line.partition(" ")[0], *line.split()[-2:]
+        place, kind, name = line.partition(" ")[0], *line.split()[-2:]
         member = place.split(":")[1]
+        if kind in "WVu" and name.startswith(("_Z", "DW.ref.")):
+            continue
         if not name.startswith("regal_") and not FOREIGN.match(name):
             yield f"{member}: external symbol {name} lacks the prefix regal_"
 
@@ -147,9 +152,12 @@ def self_test():
         ], "\n".join(check_includes(source))
     archive = ("lib.a:a.c.o:0000000000000000 T regal_one\n"
                "lib.a:a.c.o:0000000000000000 T two\n"
+               "lib.a:a.cc.o:0000000000000000 W _ZNSt3setIiE4findERKi\n"
+               "lib.a:a.cc.o:0000000000000000 T _Z4fourv\n"
                "lib.a:a.c.o:0000000000000000 B __odr_asan.three\n")
     assert list(check_archive(archive)) == [
-        "a.c.o: external symbol two lacks the prefix regal_"]
+        "a.c.o: external symbol two lacks the prefix regal_",
+        "a.cc.o: external symbol _Z4fourv lacks the prefix regal_"]
     header = "REGAL_API const char *regal_one(void);\n" \
              "REGAL_API int\nregal_two(int (*call)(int));\n"
     assert list(check_exports("0 T regal_one\n0 T regal_three\n", header)) == [

@@ -146,6 +146,8 @@ def regal_calls(line):
 
 def check_call(table, words):
     command = words[0] if words and not words[0].startswith("-") else None
+    if command == "dataset" and len(words) > 1:
+        command = " ".join(words[:2])
     for word in words:
         name = OPTION.match(word)
         if not name or name[0] in EVERYWHERE:

@@ -18,6 +18,7 @@ fail() {
 DESTDIR='' cmake --install "$build" --prefix "$prefix" >"$work/log" ||
   { cat "$work/log"; fail "cmake --install failed"; }
 for file in bin/regal include/regal.h include/regal_options.h \
+  include/regal_data.h \
   share/man/man1/regal.1 share/bash-completion/completions/regal; do
   [ -f "$prefix/$file" ] || fail "$file was not installed"
 done
@@ -25,8 +26,9 @@ library_folder=$(dirname "$(find "$prefix" -name libregal.a)")
 [ -L "$library_folder/libregal.so" ] || fail "libregal.so was not installed"
 export PKG_CONFIG_PATH=$library_folder/pkgconfig
 
-# The header alone must do, in C and in C++ (where there is a C++ compiler).
-printf '#include <regal.h>\n' >"$work/alone.c"
+# The headers alone must do (this one includes the others), in C and in C++
+# (where there is a C++ compiler).
+printf '#include <regal_data.h>\n' >"$work/alone.c"
 # shellcheck disable=SC2046
 cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only \
   $(pkg-config --cflags regal) "$work/alone.c"

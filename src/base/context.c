@@ -64,7 +64,10 @@ void regal_stop_clear(regal_context *context) {
 }
 
 bool regal_stop_requested(const regal_context *context) {
-  return __atomic_load_n(&context->stop_requested, __ATOMIC_RELAXED) != 0;
+  for (; context; context = context->parent)
+    if (__atomic_load_n(&context->stop_requested, __ATOMIC_RELAXED))
+      return true;
+  return false;
 }
 
 void regal_set_progress(regal_context *context, regal_progress_fn fn,

@@ -15,6 +15,7 @@ struct regal_context {
   size_t bytes_in_use, bytes_peak;
   char message[REGAL_MESSAGE_CAPACITY];
   volatile int stop_requested; /* read and written with atomic builtins */
+  const regal_context *parent; /* whose stop request counts too, or NULL */
   regal_progress_fn progress;
   void *progress_state;
 };

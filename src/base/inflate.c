@@ -1,7 +1,7 @@
 /* Compressed input, recognised by its magic number.
  *
  * Memory stays in proportion to the input: output beyond 1000 times the input
- * + 64 MiB is refused, whatever the headers promise, and grows by doubling.
+ * + 4 MiB is refused, whatever the headers promise, and grows by doubling.
  * zlib allocates through the context; zstd's decoder state, of fixed size, is
  * its own.
  */
@@ -14,7 +14,7 @@
 #include <zstd_errors.h>
 
 #define BOMB_FACTOR 1000
-#define BOMB_FLOOR ((size_t)64 << 20)
+#define BOMB_FLOOR ((size_t)4 << 20)
 
 static size_t output_limit(size_t size) {
   size_t limit;

@@ -21,7 +21,10 @@ enum regal_purpose {
   REGAL_PURPOSE_PARENTS = 2,   /* which two chromosomes mate */
   REGAL_PURPOSE_CROSSOVER = 3, /* which parent each gene comes from */
   REGAL_PURPOSE_GENERATE = 4,  /* synthetic graphs */
-  REGAL_PURPOSE_TEST = 5       /* tests and benchmarks */
+  REGAL_PURPOSE_TEST = 5,      /* tests and benchmarks */
+  REGAL_PURPOSE_AUGMENT = 6,   /* noise on a graph's times and sizes */
+  REGAL_PURPOSE_SPLIT = 7,     /* which graphs train and which test */
+  REGAL_PURPOSE_ANNEAL = 8     /* moves, and whether they are accepted */
 };
 
 static inline uint64_t regal_mix(uint64_t x) {

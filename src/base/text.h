@@ -34,7 +34,7 @@ regal_status regal_text_save(regal_context *context, const regal_text *text,
 
 /* Reads a whole file ("-" is stdin) into `text`, which needs no init and holds
  * nothing on failure; the caller frees it. gzip and zstd are inflated, by their
- * magic number. What inflates to more than 1000 times its size + 64 MiB is an
+ * magic number. What inflates to more than 1000 times its size + 4 MiB is an
  * error (a decompression bomb). */
 regal_status regal_read_file(regal_context *context, const char *path,
                              regal_text *text);

@@ -51,6 +51,22 @@ static bool unknown_command(reader *r, const char *word) {
   return wrong(r, "no command '%.99s'; 'regal --help' lists them", word);
 }
 
+/* A word after a group of commands that is none of them. */
+static bool unknown_part(reader *r, const char *word) {
+  const regal_command *group = r->cli->command;
+  regal_suggestion best = regal_suggest_begin(word);
+  for (size_t i = 0; i < regal_command_count(); i++) {
+    const char *part = regal_command_part(group, regal_command_at(i));
+    if (part)
+      regal_suggest_consider(&best, part);
+  }
+  if (best.nearest)
+    return wrong(r, "'%s' has no command '%.99s'; did you mean '%s'?",
+                 group->name, word, best.nearest);
+  return wrong(r, "'%s' has no command '%.99s'; 'regal %s --help' lists them",
+               group->name, word, group->name);
+}
+
 static bool unknown_option(reader *r, const char *name) {
   const regal_command *command = r->cli->command;
   regal_suggestion best = regal_suggest_begin(name);
@@ -67,7 +83,7 @@ static bool unknown_option(reader *r, const char *name) {
 
 /* An option that exists, but not for this command: names who takes it. */
 static bool misplaced_option(reader *r, const regal_option_info *option) {
-  char takers[128] = "";
+  char takers[512] = "";
   for (size_t i = 0; i < regal_command_count(); i++) {
     const regal_command *command = regal_command_at(i);
     size_t used = strlen(takers);
@@ -186,18 +202,40 @@ static bool parse_rest(reader *r) {
   return true;
 }
 
+static bool is_either(const char *text, const char *a, const char *b) {
+  return !strcmp(text, a) || !strcmp(text, b);
+}
+
+/* The command that is named next; of a group the one that is named after it,
+ * or the group itself where help is wanted. */
+static bool parse_command(reader *r, const char *word) {
+  regal_cli *cli = r->cli;
+  cli->command = regal_command_find(word);
+  if (!cli->command)
+    return unknown_command(r, word);
+  if (cli->command->run)
+    return true;
+  bool asks = r->next < r->argc && is_either(r->argv[r->next], "--help", "-h");
+  cli->wants_help |= asks;
+  if (asks || r->next >= r->argc)
+    return cli->wants_help ||
+           wrong(r, "which command? 'regal %s --help' lists them", word);
+  const char *part = r->argv[r->next++];
+  char name[64];
+  snprintf(name, sizeof name, "%s %.40s", word, part);
+  const regal_command *found = regal_command_find(name);
+  if (!found)
+    return unknown_part(r, part);
+  cli->command = found;
+  return true;
+}
+
 /* "regal help" and "regal help COMMAND". */
 static bool parse_help(reader *r) {
   r->cli->wants_help = true;
   if (r->next >= r->argc)
     return true;
-  const char *word = r->argv[r->next++];
-  r->cli->command = regal_command_find(word);
-  return r->cli->command ? true : unknown_command(r, word);
-}
-
-static bool is_either(const char *text, const char *a, const char *b) {
-  return !strcmp(text, a) || !strcmp(text, b);
+  return parse_command(r, r->argv[r->next++]);
 }
 
 bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv) {
@@ -213,9 +251,10 @@ bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv) {
   if (word[0] == '-')
     return wrong(&r, "'%.99s': the command comes first; see 'regal --help'",
                  word);
-  cli->command = regal_command_find(word);
-  if (!cli->command)
-    return unknown_command(&r, word);
+  if (!parse_command(&r, word))
+    return false;
+  if (!cli->command->run)
+    return true; /* help on a group */
   if (!parse_rest(&r))
     return false;
   if (!cli->wants_help && cli->arguments < cli->command->low)

@@ -9,7 +9,7 @@
 
 #include "regal.h"
 
-#define REGAL_CLI_ARGUMENTS 2
+#define REGAL_CLI_ARGUMENTS 4096
 
 /* The program's exit codes; scripts rely on them. */
 typedef enum regal_exit {
@@ -32,6 +32,8 @@ typedef struct regal_cli {
   char message[1280]; /* what is wrong, when it is not the library's message */
 } regal_cli;
 
+/* A command with a space in its name ("dataset pack") is a part of another,
+ * whose own row has no function. */
 typedef struct regal_command {
   const char *name;
   const char *help;    /* one line */
@@ -48,6 +50,10 @@ typedef struct regal_command {
 size_t regal_command_count(void);
 const regal_command *regal_command_at(size_t index);
 const regal_command *regal_command_find(const char *name);
+/* Whether `part` is a command of the group `command`: its last word, or NULL.
+ */
+const char *regal_command_part(const regal_command *command,
+                               const regal_command *part);
 bool regal_command_takes(const regal_command *command,
                          const regal_option_info *option);
 
@@ -110,6 +116,14 @@ regal_exit regal_command_optimize(regal_cli *cli);
 regal_exit regal_command_evaluate(regal_cli *cli);
 regal_exit regal_command_convert(regal_cli *cli);
 regal_exit regal_command_inspect(regal_cli *cli);
+regal_exit regal_command_generate(regal_cli *cli);
+regal_exit regal_command_dataset_pack(regal_cli *cli);
+regal_exit regal_command_dataset_split(regal_cli *cli);
+regal_exit regal_command_dataset_deduplicate(regal_cli *cli);
+regal_exit regal_command_dataset_filter(regal_cli *cli);
+regal_exit regal_command_dataset_augment(regal_cli *cli);
+regal_exit regal_command_dataset_describe(regal_cli *cli);
+regal_exit regal_command_dataset_list(regal_cli *cli);
 regal_exit regal_command_methods(regal_cli *cli);
 regal_exit regal_command_options(regal_cli *cli);
 

@@ -10,16 +10,19 @@ static bool ends_with(const char *text, const char *ending) {
 
 static bool choose_format(const regal_options *options,
                           regal_graph_format *format) {
-  enum { AUTO, BINARY, TEXT }; /* the choices, in the table's order */
-  bool text = ends_with(options->output, ".pbtxt") ||
-              ends_with(options->output, ".txt");
-  if (options->format == TEXT || (options->format == AUTO && text))
-    *format = REGAL_GRAPH_TEXT;
-  else if (options->format == BINARY || ends_with(options->output, ".pb"))
-    *format = REGAL_GRAPH_BINARY;
-  else
-    return false;
-  return true;
+  enum { AUTO, BINARY, TEXT, JSON }; /* the choices, in the table's order */
+  const char *path = options->output;
+  int64_t choice = options->format;
+  if (choice == AUTO)
+    choice = ends_with(path, ".pb")      ? BINARY
+             : ends_with(path, ".pbtxt") ? TEXT
+             : ends_with(path, ".txt")   ? TEXT
+             : ends_with(path, ".json")  ? JSON
+                                         : AUTO;
+  *format = choice == TEXT   ? REGAL_GRAPH_TEXT
+            : choice == JSON ? REGAL_GRAPH_JSON
+                             : REGAL_GRAPH_BINARY;
+  return choice != AUTO;
 }
 
 regal_exit regal_command_convert(regal_cli *cli) {
@@ -30,7 +33,8 @@ regal_exit regal_command_convert(regal_cli *cli) {
     return regal_cli_fail(cli, "where to? give the file to write with -o");
   if (!choose_format(&cli->options, &format))
     return regal_cli_fail(
-        cli, "'%.200s' does not end in .pb, .pbtxt or .txt: give --format",
+        cli,
+        "'%.200s' does not end in .pb, .pbtxt, .txt or .json: give --format",
         output);
   regal_status status =
       regal_graph_load(cli->context, cli->argument[0], &cli->options, &graph);

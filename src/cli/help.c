@@ -133,8 +133,9 @@ void regal_help_overview(FILE *stream) {
         "Usage: regal COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n",
         stream);
   for (size_t i = 0; i < regal_command_count(); i++)
-    fprintf(stream, "  %-10s %s\n", regal_command_at(i)->name,
-            regal_command_at(i)->help);
+    if (!strchr(regal_command_at(i)->name, ' '))
+      fprintf(stream, "  %-10s %s\n", regal_command_at(i)->name,
+              regal_command_at(i)->help);
   fputs("\n'regal COMMAND --help' describes a command; 'regal --version' says "
         "which build\nthis is. Results go to stdout, everything else to "
         "stderr; the file '-' is stdin\nor stdout.\n\n"
@@ -167,11 +168,27 @@ static void print_heading(const char *group, FILE *stream) {
   fprintf(stream, "\n%s options:\n", title);
 }
 
+/* The commands of a group: of "dataset" pack, split... */
+static void print_parts(const regal_command *command, FILE *stream) {
+  if (command->run)
+    return;
+  fputs("\nCommands:\n", stream);
+  for (size_t i = 0; i < regal_command_count(); i++) {
+    const regal_command *part = regal_command_at(i);
+    const char *word = regal_command_part(command, part);
+    if (word)
+      fprintf(stream, "  %-12s %s\n", word, part->help);
+  }
+  fprintf(stream, "\n'regal %s COMMAND --help' describes one.\n",
+          command->name);
+}
+
 void regal_help_command(const regal_command *command, FILE *stream) {
   static const page page = {print_heading, print_option};
   fprintf(stream, "regal %s: %s.\n\nUsage: regal %s %s%s[OPTIONS]\n\n%s\n",
           command->name, command->help, command->name, command->usage,
           *command->usage ? " " : "", command->about);
+  print_parts(command, stream);
   print_groups(&page, command, stream);
   print_examples(command->examples, stream);
 }

@@ -4,16 +4,19 @@
  * follows; one pass over the edges in each direction fills them. A tensor is in
  * LIVE(v) for v in below[producer], less the producer itself, and in above[some
  * consumer] unless it is final. Its bytes are added by whole bytes of that set
- * (a table of 256 sums for each 8 ops), not bit by bit.
+ * (a table of 256 sums for each 8 ops), not bit by bit. What v's outputs can
+ * save by being written over its inputs is taken off at the end.
  */
 #include "cost/bound_live.h"
 
 #include <string.h>
 
+#include "cost/bound_reuse.h"
 #include "cost/keyed.h"
 
 #define WORDS 4
 #define BLOCK (64 * WORDS)
+#define MOST_CONSUMERS 64
 
 typedef struct op_set {
   uint64_t word[WORDS];
@@ -112,6 +115,37 @@ static void add_tensors(live_bound *state) {
   }
 }
 
+/* Whether nobody after the block's i-th op, `op`, needs its input any more.
+ * Looks at the first consumers only: there may be very many. */
+static bool may_die(const live_bound *state, uint32_t tensor, uint32_t op,
+                    uint32_t i) {
+  const regal_problem *problem = state->problem;
+  uint32_t first = problem->use_begin[tensor];
+  uint32_t end = problem->use_begin[tensor + 1];
+  if (problem->is_final[tensor])
+    return false;
+  if (end - first > MOST_CONSUMERS)
+    end = first + MOST_CONSUMERS;
+  for (uint32_t u = first; u < end; u++) {
+    const op_set *after = &state->above[problem->consumer[u]];
+    if (problem->consumer[u] != op && (after->word[i / 64] >> i % 64 & 1))
+      return false;
+  }
+  return true;
+}
+
+static int64_t most_reused(const live_bound *state, uint32_t op, uint32_t i) {
+  const regal_problem *problem = state->problem;
+  regal_dying dying = {0, 0};
+  if (!regal_may_reuse(problem, op))
+    return 0;
+  for (uint32_t k = problem->input_begin[op]; k < problem->input_begin[op + 1];
+       k++)
+    if (may_die(state, problem->input[k], op, i))
+      regal_dying_add(&dying, problem->bytes[problem->input[k]]);
+  return regal_most_reused(problem, op, dying);
+}
+
 /* LIVE of the block's i-th op, once all tensors are added. */
 static int64_t live_of(const live_bound *state, uint32_t op, uint32_t i) {
   const regal_problem *problem = state->problem;
@@ -122,6 +156,7 @@ static int64_t live_of(const live_bound *state, uint32_t op, uint32_t i) {
   for (uint32_t t = problem->output_begin[op];
        t < problem->output_begin[op + 1]; t++)
     live += problem->bytes[t];
+  live -= most_reused(state, op, i);
   if (__builtin_add_overflow(live, problem->graph->temporary_bytes[op], &live))
     return INT64_MAX;
   return live;

@@ -1,10 +1,11 @@
 /* Lower bounds on the largest peak of any device. Memory is counted by plan
  * steps, so these hold for every way of running transfers.
  *  - Working set: while an op runs, its inputs, outputs, temporary memory and
- *    the resident bytes of its group share a device; so do the resident bytes
- *    of ops that can run on no other device.
- *  - The end: all final tensors and all resident bytes, over d devices; those
- *    of ops that can run on one device only, there.
+ *    the resident bytes and parameters of its group share a device; so do those
+ *    of ops that can run on no other device. Outputs that may be written over
+ *    an input take nothing, as far as the inputs go.
+ *  - The end: all final tensors, all resident bytes and all parameters, once,
+ *    over d devices; those of ops that can run on one device only, there.
  *  - Live set: while op v runs, every tensor that an ancestor of v produced and
  *    that is final, or that v or a descendant of v reads, is on some device.
  *    With v's outputs, its temporary memory and all resident bytes that is
@@ -12,6 +13,7 @@
  */
 #include "cost/bound.h"
 #include "cost/bound_live.h"
+#include "cost/bound_reuse.h"
 
 /* Steps of 64 ops' bits over one edge or tensor, two nanoseconds each:
  * a second where memory matters, else a twentieth. */
@@ -28,6 +30,18 @@ static wide share(wide bytes, uint32_t devices) {
   return (bytes + devices - 1) / devices;
 }
 
+/* On one device a final input never dies; else its copy on another may. */
+static wide most_reused(const regal_problem *problem, uint32_t op) {
+  regal_dying dying = {0, 0};
+  if (!regal_may_reuse(problem, op))
+    return 0;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    if (problem->devices > 1 || !problem->is_final[problem->input[i]])
+      regal_dying_add(&dying, problem->bytes[problem->input[i]]);
+  return regal_most_reused(problem, op, dying);
+}
+
 static wide working_set(const regal_problem *problem, uint32_t op) {
   wide bytes = problem->graph->temporary_bytes[op];
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
@@ -36,7 +50,7 @@ static wide working_set(const regal_problem *problem, uint32_t op) {
   for (uint32_t t = problem->output_begin[op];
        t < problem->output_begin[op + 1]; t++)
     bytes += problem->bytes[t];
-  return bytes;
+  return bytes - most_reused(problem, op);
 }
 
 static wide final_bytes(const regal_problem *problem, uint32_t op) {
@@ -52,16 +66,40 @@ static bool has_one_device(uint64_t mask) {
   return !(mask & (mask - 1));
 }
 
-/* What must be where: resident and final bytes of ops with one device. */
+/* What must be where: resident bytes, parameters and final bytes of ops with
+ * one device. */
 typedef struct forced_bytes {
   wide resident[REGAL_MAX_DEVICES], final[REGAL_MAX_DEVICES];
   wide all_resident, all_final;
 } forced_bytes;
 
+/* The devices that must hold a shared parameter. */
+static uint64_t forced_holders(const regal_problem *problem, uint32_t shared) {
+  uint64_t holders = 0;
+  for (uint32_t r = problem->reader_begin[shared];
+       r < problem->reader_begin[shared + 1]; r++)
+    if (has_one_device(problem->allowed[problem->reader[r]]))
+      holders |= problem->allowed[problem->reader[r]];
+  return holders;
+}
+
+static void force_parameters(const regal_problem *problem,
+                             forced_bytes *forced) {
+  for (uint32_t p = 0; p < problem->shared; p++) {
+    uint64_t holders = forced_holders(problem, p);
+    wide bytes = problem->shared_bytes[p];
+    forced->all_resident += holders ? 0 : bytes;
+    for (; holders; holders &= holders - 1) {
+      forced->resident[__builtin_ctzll(holders)] += bytes;
+      forced->all_resident += bytes;
+    }
+  }
+}
+
 static void sum_forced(const regal_problem *problem, forced_bytes *forced) {
   *forced = (forced_bytes){.all_resident = 0};
   for (uint32_t op = 0; op < problem->ops; op++) {
-    wide resident = problem->graph->resident_bytes[op];
+    wide resident = problem->resident_bytes[op];
     wide final = final_bytes(problem, op);
     forced->all_resident += resident;
     forced->all_final += final;
@@ -71,6 +109,7 @@ static void sum_forced(const regal_problem *problem, forced_bytes *forced) {
     forced->resident[device] += resident;
     forced->final[device] += final;
   }
+  force_parameters(problem, forced);
 }
 
 static wide bound_at_end(const regal_problem *problem,
@@ -98,6 +137,20 @@ static wide resident_beside(const regal_problem *problem, uint32_t op,
   return least + group_bytes;
 }
 
+/* Adds to what each group brings to its device, whichever that is, the
+ * parameters that no device where it may run is forced to hold already. */
+static void add_parameters(const regal_problem *problem, wide *group) {
+  for (uint32_t p = 0; p < problem->shared; p++) {
+    uint64_t holders = forced_holders(problem, p);
+    for (uint32_t r = problem->reader_begin[p];
+         r < problem->reader_begin[p + 1]; r++) {
+      uint32_t reader = problem->reader[r];
+      if (!(problem->allowed[reader] & holders))
+        group[reader] += problem->shared_bytes[p];
+    }
+  }
+}
+
 static regal_status bound_working_sets(regal_context *context,
                                        const regal_problem *problem,
                                        const forced_bytes *forced,
@@ -107,7 +160,8 @@ static regal_status bound_working_sets(regal_context *context,
   if (!group)
     return regal_fail_memory(context);
   for (uint32_t op = 0; op < problem->ops; op++)
-    group[leader ? leader[op] : op] += problem->graph->resident_bytes[op];
+    group[leader ? leader[op] : op] += problem->resident_bytes[op];
+  add_parameters(problem, group);
   for (uint32_t op = 0; op < problem->ops; op++) {
     wide beside =
         resident_beside(problem, op, group[leader ? leader[op] : op], forced);

@@ -3,6 +3,7 @@
  * have a time of their own on each).
  */
 #include "cost/problem_flow.h"
+#include "cost/problem_memory.h"
 
 #include <string.h>
 
@@ -213,6 +214,8 @@ static regal_status fill_problem(regal_problem *problem) {
   REGAL_TRY(make_times(problem));
   REGAL_TRY(make_transfers(problem));
   REGAL_TRY(make_groups(problem));
+  REGAL_TRY(regal_problem_share_parameters(problem));
+  REGAL_TRY(regal_problem_mark_reuse(problem));
   set_limits(problem);
   pin_largest(problem);
   return REGAL_OK;

@@ -23,6 +23,9 @@ struct regal_problem {
   const uint32_t *input_begin, *input;
   const int64_t *bytes;
   const uint8_t *is_final;
+  const uint8_t *may_reuse;      /* [tensors] */
+  const uint8_t *reuses;         /* [ops] an output may take over an input; or
+                                    NULL: nowhere */
   const uint8_t *control_tensor; /* [tensors], or NULL: none is */
   const uint32_t *wait_begin;    /* [ops+1] control edges, control = wait */
   const uint32_t *waiter;        /* ops that wait for this one's end */
@@ -53,7 +56,16 @@ struct regal_problem {
   uint32_t *leader;  /* [ops] first op of the group; NULL without groups */
   uint32_t pinned;   /* op fixed on device 0 to break symmetry, or NONE */
 
-  void *owned[20]; /* blocks to release with the problem */
+  /* Bytes that an op's device holds for the whole plan: its own, and the
+   * parameters that nobody else (outside its group) reads. The others are held
+   * once by each device of their readers. */
+  const int64_t *resident_bytes; /* [ops] */
+  uint32_t shared;               /* parameters of several readers */
+  int64_t *shared_bytes;         /* [shared] more than 0 */
+  uint32_t *reader_begin;        /* [shared+1] */
+  uint32_t *reader;              /* ops, one of each group */
+
+  void *owned[32]; /* blocks to release with the problem */
   uint32_t owned_count;
 };
 

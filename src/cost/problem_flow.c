@@ -16,6 +16,7 @@ static void borrow_flow(regal_problem *problem, const regal_graph *graph) {
   problem->input = graph->input;
   problem->bytes = graph->bytes;
   problem->is_final = graph->is_final;
+  problem->may_reuse = graph->may_reuse;
   problem->wait_begin = graph->control_out_begin;
   problem->waiter = graph->control_out;
   problem->has_waits = graph->controls > 0;
@@ -30,6 +31,7 @@ static void fill_control_tensors(const regal_graph *graph,
                                  uint32_t tensors) {
   uint32_t tensor = 0, use = 0;
   uint8_t *is_final = flags, *is_control = flags + tensors;
+  uint8_t *may_reuse = is_control + tensors;
   for (uint32_t op = 0; op < graph->ops; op++) {
     output_begin[op] = tensor;
     for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
@@ -37,6 +39,7 @@ static void fill_control_tensors(const regal_graph *graph,
       producer[tensor] = op;
       bytes[tensor] = graph->bytes[t];
       is_final[tensor] = graph->is_final[t];
+      may_reuse[tensor] = graph->may_reuse[t];
       use_begin[tensor++] = use;
       for (uint32_t u = graph->use_begin[t]; u < graph->use_begin[t + 1]; u++)
         consumer[use++] = graph->consumer[u];
@@ -55,15 +58,25 @@ static void fill_control_tensors(const regal_graph *graph,
   use_begin[tensor] = use;
 }
 
-/* inputs = transpose of the uses */
+/* An op's inputs in the graph's order, which says what may be reused first,
+ * then the control tensors that it needs. */
 static void fill_inputs(const regal_problem *problem, uint32_t *input_begin,
                         uint32_t *input) {
   for (uint32_t u = 0; u < problem->uses; u++)
     input_begin[problem->consumer[u] + 1]++;
   for (uint32_t op = 0; op < problem->ops; op++)
     input_begin[op + 1] += input_begin[op];
+  const regal_graph *graph = problem->graph;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
+         i++) {
+      uint32_t t = graph->input[i], producer = graph->producer[t];
+      input[input_begin[op]++] =
+          t - graph->output_begin[producer] + problem->output_begin[producer];
+    }
   for (uint32_t t = 0; t < problem->tensors; t++)
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (uint32_t u = problem->use_begin[t];
+         problem->control_tensor[t] && u < problem->use_begin[t + 1]; u++)
       input[input_begin[problem->consumer[u]]++] = t;
   for (uint32_t op = problem->ops; op > 0; op--)
     input_begin[op] = input_begin[op - 1];
@@ -85,7 +98,7 @@ static regal_status make_control_flow(regal_problem *problem) {
   uint32_t *use_begin = regal_problem_own(problem, tensors + 1, 4);
   uint32_t *consumer = regal_problem_own(problem, uses, 4);
   int64_t *bytes = regal_problem_own(problem, tensors, 8);
-  uint8_t *flags = regal_problem_own(problem, 2 * tensors, 1);
+  uint8_t *flags = regal_problem_own(problem, 3 * tensors, 1);
   uint32_t *wait_begin = regal_problem_own(problem, (size_t)graph->ops + 1, 4);
   uint32_t *input_begin = regal_problem_own(problem, (size_t)graph->ops + 1, 4);
   uint32_t *input = regal_problem_own(problem, uses, 4);
@@ -103,6 +116,7 @@ static regal_status make_control_flow(regal_problem *problem) {
   problem->bytes = bytes;
   problem->is_final = flags;
   problem->control_tensor = flags + tensors;
+  problem->may_reuse = flags + 2 * tensors;
   problem->wait_begin = wait_begin;
   problem->has_waits = false;
   fill_inputs(problem, input_begin, input);

@@ -14,18 +14,24 @@ void regal_timeline_free(regal_timeline *timeline) {
   regal_release(timeline->context, timeline->end_ns);
   regal_release(timeline->context, timeline->during_bytes);
   regal_release(timeline->context, timeline->after_bytes);
+  regal_release(timeline->context, timeline->reused);
   *timeline = (regal_timeline){.context = timeline->context};
 }
 
-static regal_status make_timeline(regal_context *context, uint32_t steps,
+static regal_status make_timeline(const regal_reading *reading,
                                   regal_timeline *timeline) {
+  regal_context *context = reading->context;
+  uint32_t steps = reading->plan->step_count;
   *timeline = (regal_timeline){.context = context, .steps = steps};
   timeline->start_ns = regal_alloc(context, steps, sizeof(int64_t));
   timeline->end_ns = regal_alloc(context, steps, sizeof(int64_t));
   timeline->during_bytes = regal_alloc(context, steps, 2 * sizeof(int64_t));
   timeline->after_bytes = regal_alloc(context, steps, 2 * sizeof(int64_t));
+  timeline->reused =
+      regal_alloc(context, reading->graph->tensors, sizeof(uint32_t));
   bool whole = timeline->start_ns && timeline->end_ns &&
-               timeline->during_bytes && timeline->after_bytes;
+               timeline->during_bytes && timeline->after_bytes &&
+               timeline->reused;
   return whole ? REGAL_OK : regal_fail_memory(context);
 }
 
@@ -33,8 +39,7 @@ static regal_status check_everything(regal_reading *reading,
                                      regal_timeline *timeline,
                                      regal_cost *cost) {
   REGAL_TRY(regal_verify_rules(reading));
-  REGAL_TRY(
-      make_timeline(reading->context, reading->plan->step_count, timeline));
+  REGAL_TRY(make_timeline(reading, timeline));
   REGAL_TRY(regal_verify_time(reading, timeline, cost));
   return regal_verify_memory(reading, timeline, cost);
 }

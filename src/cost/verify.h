@@ -15,6 +15,11 @@ typedef struct regal_timeline {
   int64_t *start_ns, *end_ns; /* [steps] */
   int64_t (*during_bytes)[2]; /* [steps] memory in use during the step */
   int64_t (*after_bytes)[2];  /* [steps] and right after it */
+  uint32_t *reused;           /* [tensors] the input that it was written over
+                               * while it was made, or REGAL_NONE */
+  /* Parameters that ops share: how many a device holds, and their bytes. */
+  uint32_t parameters[REGAL_MAX_DEVICES];
+  int64_t parameter_bytes[REGAL_MAX_DEVICES];
   int64_t busy_ns[REGAL_MAX_DEVICES]; /* spent running ops */
   /* First step at the device's peak; REGAL_NONE when no step touches it. */
   uint32_t peak_step[REGAL_MAX_DEVICES];

@@ -3,6 +3,10 @@
  * A tensor occupies a device from the step that makes or receives it there to
  * the last step that needs it there, both included. So for every copy (tensor,
  * device) this finds that last step first, then walks the plan.
+ *
+ * An output that may reuse an input is written over one that dies in the same
+ * step: while the op runs the two occupy the input's bytes only. Before and
+ * after the step this makes no difference.
  */
 #include "cost/verify_parts.h"
 
@@ -10,9 +14,13 @@
 
 typedef struct memory {
   const regal_reading *reading;
+  regal_timeline *timeline;
   /* The last step that needs a copy: [tensor] for the one on the producer's
    * device, [tensors + k] for the one made by the k-th send. */
   uint32_t *last;
+  /* [tensor] 1 + the latest step that wrote an output over it; 0: none did */
+  uint32_t *taken;
+  uint64_t *holders; /* [parameter] a bit for each device that holds it */
   int64_t held[REGAL_MAX_DEVICES]; /* bytes now */
 } memory;
 
@@ -64,30 +72,84 @@ static regal_status hold(memory *memory, uint32_t step, uint32_t device,
                     step, device);
 }
 
-/* Resident bytes are there from the start to the end. */
-static regal_status hold_resident(memory *memory) {
-  const regal_reading *reading = memory->reading;
-  for (uint32_t i = 0; i < reading->plan->step_count; i++) {
-    const regal_step *step = &reading->plan->steps[i];
-    if (step->port == REGAL_RUN)
-      REGAL_TRY(hold(memory, i, step->device,
-                     reading->graph->resident_bytes[step->op]));
+/* The parameters that the op of step `i` reads, each once on a device. */
+static regal_status hold_parameters(memory *memory, uint32_t i) {
+  const regal_graph *graph = memory->reading->graph;
+  const regal_step *step = &memory->reading->plan->steps[i];
+  uint64_t device = UINT64_C(1) << step->device;
+  for (uint32_t k = graph->parameter_begin[step->op];
+       k < graph->parameter_begin[step->op + 1]; k++) {
+    uint32_t parameter = graph->parameter[k];
+    if (memory->holders[parameter] & device)
+      continue;
+    memory->holders[parameter] |= device;
+    REGAL_TRY(hold(memory, i, step->device, graph->parameter_bytes[parameter]));
+    memory->timeline->parameters[step->device]++;
+    memory->timeline->parameter_bytes[step->device] +=
+        graph->parameter_bytes[parameter];
   }
   return REGAL_OK;
 }
 
-/* Adds what the step makes: outputs and temporary memory, or the copy. */
+/* Resident bytes and parameters are there from the start to the end. */
+static regal_status hold_resident(memory *memory) {
+  const regal_reading *reading = memory->reading;
+  for (uint32_t i = 0; i < reading->plan->step_count; i++) {
+    const regal_step *step = &reading->plan->steps[i];
+    if (step->port != REGAL_RUN)
+      continue;
+    REGAL_TRY(hold(memory, i, step->device,
+                   reading->graph->resident_bytes[step->op]));
+    REGAL_TRY(hold_parameters(memory, i));
+  }
+  return REGAL_OK;
+}
+
+/* The input over which step `i` writes `output`: the first that dies here, is
+ * large enough and has not been written over in this step. REGAL_NONE when
+ * there is none, or the output must not be written over anything. */
+static uint32_t find_reused(const memory *memory, uint32_t i, uint32_t output) {
+  const regal_graph *graph = memory->reading->graph;
+  const regal_step *step = &memory->reading->plan->steps[i];
+  if (!graph->may_reuse[output] || !graph->bytes[output])
+    return REGAL_NONE;
+  for (uint32_t k = graph->input_begin[step->op];
+       k < graph->input_begin[step->op + 1]; k++) {
+    uint32_t input = graph->input[k];
+    if (graph->bytes[input] >= graph->bytes[output] &&
+        memory->taken[input] != i + 1 &&
+        *last_of_copy(memory, input, step->device) == i)
+      return input;
+  }
+  return REGAL_NONE;
+}
+
+/* Adds what the op needs: temporary memory, and the outputs that are not
+ * written over an input. */
+static regal_status begin_run(memory *memory, uint32_t i) {
+  const regal_graph *graph = memory->reading->graph;
+  const regal_step *step = &memory->reading->plan->steps[i];
+  for (uint32_t t = graph->output_begin[step->op];
+       t < graph->output_begin[step->op + 1]; t++) {
+    uint32_t reused = find_reused(memory, i, t);
+    memory->timeline->reused[t] = reused;
+    if (reused != REGAL_NONE)
+      memory->taken[reused] = i + 1;
+    else
+      REGAL_TRY(hold(memory, i, step->device, graph->bytes[t]));
+  }
+  return hold(memory, i, step->device, graph->temporary_bytes[step->op]);
+}
+
 static regal_status begin_step(memory *memory, uint32_t i) {
   const regal_graph *graph = memory->reading->graph;
   const regal_step *step = &memory->reading->plan->steps[i];
-  if (step->port != REGAL_RUN)
-    return step->port < 0 ? REGAL_OK
-                          : hold(memory, i, step->to,
-                                 graph->bytes[regal_verify_item(graph, step)]);
-  for (uint32_t t = graph->output_begin[step->op];
-       t < graph->output_begin[step->op + 1]; t++)
-    REGAL_TRY(hold(memory, i, step->device, graph->bytes[t]));
-  return hold(memory, i, step->device, graph->temporary_bytes[step->op]);
+  if (step->port == REGAL_RUN)
+    return begin_run(memory, i);
+  if (step->port < 0)
+    return REGAL_OK;
+  return hold(memory, i, step->to,
+              graph->bytes[regal_verify_item(graph, step)]);
 }
 
 /* Frees the copy if this was the last step that needed it. */
@@ -97,21 +159,30 @@ static void maybe_free(memory *memory, uint32_t i, uint32_t tensor,
     memory->held[device] -= memory->reading->graph->bytes[tensor];
 }
 
-static void end_step(memory *memory, uint32_t i) {
+/* Frees what has served, the inputs first: then an output that was written over
+ * one of them has bytes of its own. */
+static void end_run(memory *memory, uint32_t i) {
   const regal_graph *graph = memory->reading->graph;
   const regal_step *step = &memory->reading->plan->steps[i];
-  if (step->port != REGAL_RUN) {
-    if (step->port >= 0)
-      maybe_free(memory, i, regal_verify_item(graph, step), step->device);
-    return;
-  }
   uint32_t op = step->op;
-  for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
-       t++)
-    maybe_free(memory, i, t, step->device);
+  memory->held[step->device] -= graph->temporary_bytes[op];
   for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1]; k++)
     maybe_free(memory, i, graph->input[k], step->device);
-  memory->held[step->device] -= graph->temporary_bytes[op];
+  for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
+       t++) {
+    if (memory->timeline->reused[t] != REGAL_NONE)
+      memory->held[step->device] += graph->bytes[t];
+    maybe_free(memory, i, t, step->device);
+  }
+}
+
+static void end_step(memory *memory, uint32_t i) {
+  const regal_step *step = &memory->reading->plan->steps[i];
+  if (step->port == REGAL_RUN)
+    end_run(memory, i);
+  else if (step->port >= 0)
+    maybe_free(memory, i, regal_verify_item(memory->reading->graph, step),
+               step->device);
 }
 
 static void note_peak(regal_timeline *timeline, regal_cost *cost, uint32_t i,
@@ -123,9 +194,9 @@ static void note_peak(regal_timeline *timeline, regal_cost *cost, uint32_t i,
   cost->peak_bytes[device] = bytes;
 }
 
-static regal_status walk(memory *memory, regal_timeline *timeline,
-                         regal_cost *cost) {
+static regal_status walk(memory *memory, regal_cost *cost) {
   const regal_plan *plan = memory->reading->plan;
+  regal_timeline *timeline = memory->timeline;
   for (uint32_t d = 0; d < REGAL_MAX_DEVICES; d++)
     timeline->peak_step[d] = REGAL_NONE;
   for (uint32_t i = 0; i < plan->step_count; i++) {
@@ -159,21 +230,27 @@ static regal_status compare_with_limits(const regal_reading *reading,
   return REGAL_OK;
 }
 
+static regal_status walk_and_compare(memory *memory, regal_cost *cost) {
+  find_last_steps(memory);
+  REGAL_TRY(hold_resident(memory));
+  REGAL_TRY(walk(memory, cost));
+  return compare_with_limits(memory->reading, cost);
+}
+
 regal_status regal_verify_memory(const regal_reading *reading,
                                  regal_timeline *timeline, regal_cost *cost) {
+  regal_context *context = reading->context;
   const regal_graph *graph = reading->graph;
   size_t copies = (size_t)graph->tensors + reading->send_begin[graph->tensors];
-  memory memory = {.reading = reading,
-                   .last =
-                       regal_alloc(reading->context, copies, sizeof(uint32_t))};
-  if (!memory.last)
-    return regal_fail_memory(reading->context);
-  find_last_steps(&memory);
-  regal_status status = hold_resident(&memory);
-  if (status == REGAL_OK)
-    status = walk(&memory, timeline, cost);
-  if (status == REGAL_OK)
-    status = compare_with_limits(reading, cost);
-  regal_release(reading->context, memory.last);
+  memory memory = {.reading = reading, .timeline = timeline};
+  memory.last = regal_alloc(context, copies, sizeof(uint32_t));
+  memory.taken = regal_alloc(context, graph->tensors, sizeof(uint32_t));
+  memory.holders = regal_alloc(context, graph->parameters, sizeof(uint64_t));
+  bool whole = memory.last && memory.taken && memory.holders;
+  regal_status status =
+      whole ? walk_and_compare(&memory, cost) : regal_fail_memory(context);
+  regal_release(context, memory.last);
+  regal_release(context, memory.taken);
+  regal_release(context, memory.holders);
   return status;
 }

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 
 enum { FEWEST_NODES = 50, MOST_NODES = 200 }; /* drawn when none are given */
-enum { LEAST_NODES = 5, LARGEST_NODES = 10000 };
 enum { MOST_OUTPUTS = 2 };
 static const double no_output_p = 0.1, one_output_p = 0.8, control_p = 0.2;
 
@@ -165,10 +164,10 @@ regal_status regal_synthetic_graph(regal_context *context,
     nodes = FEWEST_NODES + (uint32_t)regal_random_below(
                                &random, MOST_NODES - FEWEST_NODES + 1);
   }
-  if (nodes < LEAST_NODES || nodes > LARGEST_NODES)
+  if (nodes < REGAL_LEAST_NODES || nodes > REGAL_MOST_NODES)
     return regal_fail(context, REGAL_MISUSE,
                       "a synthetic graph has %d to %d nodes, not %" PRIu32,
-                      LEAST_NODES, LARGEST_NODES, nodes);
+                      REGAL_LEAST_NODES, REGAL_MOST_NODES, nodes);
   synthesis synthesis = {.context = context};
   regal_status status = synthesize(&synthesis, model, nodes, seed);
   regal_release(context, synthesis.pairs.bits);

@@ -13,6 +13,9 @@ typedef enum regal_graph_model {
   REGAL_GRAPH_MODELS /* how many there are */
 } regal_graph_model;
 
+/* How many nodes may be asked for. */
+enum { REGAL_LEAST_NODES = 5, REGAL_MOST_NODES = 10000 };
+
 /* A graph with `nodes` ops besides source and sink (0: uniform in 50 .. 200) of
  * the given model; everything follows from the seed. Unfiltered. */
 regal_status regal_synthetic_graph(regal_context *context,

@@ -1,21 +1,18 @@
 /* Batched transfers: affinities and op priorities only, no transfer genes.
  *
- * Ops run in topological order, highest priority first. Tensors wait where they
- * are made; when an op needs one from device s on its device b, all that is
- * pending between s and b, both ways, travels at that moment. With blocking
- * transfers every transfer is a barrier, so that few and full ones are best.
- *
- * Nothing has to be listed for that: an op needs device s if its latest input
- * from there was made after the last exchange of the pair. Only when memory or
- * links must be accounted for, or the plan is asked for, are the pending
- * tensors kept in lists.
+ * Ops run in topological order, highest priority first; tensors travel by the
+ * rule of decode/pending.h. Only when memory or links must be accounted for, or
+ * the plan is asked for, are the pending tensors kept in lists.
  */
 #include "cost/account.h"
 #include "decode/decoder.h"
 #include "decode/edges.h"
+#include "decode/encode.h"
+#include "decode/pending.h"
 #include "decode/place.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
+#include "decode/scratch.h"
 
 /* An op, at its rank. */
 typedef struct item {
@@ -35,16 +32,12 @@ typedef struct node {
 
 typedef struct scratch {
   regal_edges edges;
-  uint8_t *placement;  /* [ops] */
-  node *nodes;         /* [ops] */
-  item *items;         /* [ops] by rank */
-  uint32_t *latest;    /* [ops * devices] position of the latest input from
-                          there; more than two devices */
-  uint32_t *exchanged; /* [devices * devices] position of the last one */
-  int64_t *pending_ns; /* [devices * devices] cost of what is pending */
-  /* Lists of pending tensors, for each ordered pair, oldest first. */
-  uint32_t *first, *last; /* [devices * devices] tensor, or REGAL_NONE */
-  uint32_t *after;        /* [tensors * devices] next one for that receiver */
+  uint8_t *placement; /* [ops] */
+  node *nodes;        /* [ops] */
+  item *items;        /* [ops] by rank */
+  uint32_t *latest;   /* [ops * devices] position of the latest input from
+                         there; more than two devices */
+  regal_pending pending;
   regal_ranking ranking;
   regal_ready ready;
   regal_account account;
@@ -53,130 +46,42 @@ typedef struct scratch {
 static void layout(scratch *made, regal_carver *carver,
                    const regal_problem *problem) {
   size_t ops = problem->ops, d = problem->devices;
-  regal_carve(carver, 1, sizeof *made);
   regal_edges_layout(&made->edges, carver, problem);
   made->placement = regal_carve(carver, ops, 1);
   made->nodes = regal_carve(carver, ops, sizeof(node));
   made->items = regal_carve(carver, ops, sizeof(item));
-  made->latest = regal_carve(carver, d > 2 ? ops * d : 0, 4);
-  made->exchanged = regal_carve(carver, d * d, 4);
-  made->pending_ns = regal_carve(carver, d * d, 8);
-  made->first = regal_carve(carver, d * d, 4);
-  made->last = regal_carve(carver, d * d, 4);
-  made->after = regal_carve(carver, problem->tensors * d, 4);
+  made->latest = regal_carve(carver, d == 2 ? 0 : ops * d, 4);
+  regal_pending_layout(&made->pending, carver, problem);
   regal_ranking_layout(&made->ranking, carver, ops);
   regal_ready_layout(&made->ready, carver, ops + 1);
   regal_account_layout(&made->account, carver, problem);
 }
 
-static regal_status create_scratch(regal_context *context,
-                                   const regal_problem *problem,
-                                   void **result) {
-  scratch measured;
-  regal_carver carver = {NULL, 0};
-  layout(&measured, &carver, problem);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  scratch *made = (scratch *)carver.base;
-  layout(made, &carver, problem);
+static void fill(scratch *made, const regal_problem *problem) {
   regal_edges_fill(&made->edges, problem);
-  *result = made;
-  return REGAL_OK;
 }
+
+REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
 
 /* What differs between the variants; constants where they are inlined. */
 typedef struct variant {
-  bool memory, overlapped;
-  bool lists; /* pending tensors are listed, not only summed up */
-  bool costs; /* transfers take time */
+  regal_pending_mode pending;
   bool waits; /* control edges make ops wait */
   bool pair;  /* two devices */
   int levels; /* of the ready set */
 } variant;
-
-static void append_pending(const regal_problem *problem, scratch *s,
-                           uint32_t tensor, uint32_t from, uint32_t to) {
-  uint32_t d = problem->devices, link = from * d + to;
-  s->after[(size_t)tensor * d + to] = REGAL_NONE;
-  if (s->first[link] == REGAL_NONE)
-    s->first[link] = tensor;
-  else
-    s->after[(size_t)s->last[link] * d + to] = tensor;
-  s->last[link] = tensor;
-}
-
-REGAL_INLINE void send_pending(const regal_problem *problem, scratch *s,
-                               uint32_t from, uint32_t to, regal_plan *plan,
-                               variant v) {
-  uint32_t d = problem->devices, link = from * d + to;
-  for (uint32_t tensor = s->first[link]; tensor != REGAL_NONE;
-       tensor = s->after[(size_t)tensor * d + to]) {
-    regal_account_send(&s->account, problem, s->placement, tensor, from, to,
-                       v.memory, v.overlapped);
-    if (plan)
-      plan->steps[plan->step_count++] =
-          regal_plan_send(problem, tensor, from, to);
-  }
-  s->first[link] = REGAL_NONE;
-}
-
-REGAL_INLINE void exchange(const regal_problem *problem, scratch *s,
-                           uint32_t from, uint32_t to, regal_plan *plan,
-                           variant v) {
-  uint32_t d = problem->devices;
-  uint32_t there = from * d + to, back = to * d + from;
-  if (v.lists) {
-    send_pending(problem, s, from, to, plan, v);
-    send_pending(problem, s, to, from, plan, v);
-    return;
-  }
-  int64_t *clock = s->account.clock_ns;
-  int64_t end = regal_later(clock[from], clock[to]);
-  end += s->pending_ns[there] + s->pending_ns[back];
-  s->pending_ns[there] = s->pending_ns[back] = 0;
-  clock[from] = clock[to] = end;
-}
 
 /* Exchanges with every device from which the op misses an input. */
 REGAL_INLINE void fetch_inputs(const regal_problem *problem, scratch *s,
                                const item *next, uint32_t position,
                                regal_plan *plan, variant v) {
   uint32_t d = problem->devices, device = next->device;
-  if (v.pair) {
-    if (s->nodes[next->op].latest <= s->exchanged[0])
-      return;
-    exchange(problem, s, 1 - device, device, plan, v);
-    s->exchanged[0] = position - 1;
-    return;
-  }
   for (uint32_t from = 0; from < d; from++) {
-    uint32_t there = from * d + device, back = device * d + from;
-    if (s->latest[(size_t)next->op * d + from] <= s->exchanged[there])
-      continue;
-    exchange(problem, s, from, device, plan, v);
-    s->exchanged[there] = s->exchanged[back] = position - 1;
-  }
-}
-
-/* Adds what an op made to what is pending for other devices. */
-REGAL_INLINE void add_pending(const regal_problem *problem, scratch *s,
-                              uint32_t op, uint32_t device, variant v) {
-  uint32_t d = problem->devices;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
-    uint64_t mask = 0;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
-      mask |= UINT64_C(1) << s->placement[problem->consumer[u]];
-    mask &= ~(UINT64_C(1) << device);
-    for (; mask; mask &= mask - 1) {
-      uint32_t to = (uint32_t)__builtin_ctzll(mask);
-      if (v.lists)
-        append_pending(problem, s, t, device, to);
-      else
-        s->pending_ns[device * d + to] +=
-            regal_problem_transfer_ns(problem, t, device, to);
-    }
+    uint32_t latest = v.pair ? s->nodes[next->op].latest
+                             : s->latest[(size_t)next->op * d + from];
+    if (from != device && latest > s->pending.exchanged[from * d + device])
+      regal_pending_exchange(&s->pending, &s->account, problem, s->placement,
+                             from, device, position, plan, v.pending);
   }
 }
 
@@ -198,7 +103,7 @@ REGAL_INLINE uint32_t tell_all(const regal_problem *problem, scratch *s,
   node *nodes = s->nodes;
   const regal_edge *edges = s->edges.edge;
   uint32_t d = problem->devices;
-  bool simple = !v.memory && !v.overlapped;
+  bool simple = !v.pending.memory && !v.pending.overlapped;
   uint32_t lowest = REGAL_NONE;
   for (uint32_t e = next.edge_begin; e < next.edge_end; e++) {
     uint32_t op = regal_edge_op(edges[e]);
@@ -224,26 +129,16 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
                                 variant v) {
   int64_t end = 0;
   fetch_inputs(problem, s, &next, position, plan, v);
-  if (v.memory || v.overlapped)
-    regal_account_run(&s->account, problem, next.op, next.device, v.memory,
-                      v.overlapped);
+  if (v.pending.memory || v.pending.overlapped)
+    regal_account_run(&s->account, problem, next.op, next.device,
+                      v.pending.memory, v.pending.overlapped);
   else
     end = run_blocking(s, &next, v.waits);
   if (plan)
     plan->steps[plan->step_count++] = (regal_step){
         next.op, REGAL_RUN, (uint16_t)next.device, (uint16_t)next.device};
-  if (v.lists || v.costs)
-    add_pending(problem, s, next.op, next.device, v);
+  regal_pending_add(&s->pending, problem, s->placement, next.op, v.pending);
   return tell_all(problem, s, ready, next, position, end, v);
-}
-
-static void begin(const regal_problem *problem, scratch *s) {
-  size_t d = problem->devices;
-  if (d > 2)
-    memset(s->latest, 0, problem->ops * d * sizeof *s->latest);
-  memset(s->exchanged, 0, d * d * sizeof *s->exchanged);
-  memset(s->pending_ns, 0, d * d * sizeof *s->pending_ns);
-  memset(s->first, 0xff, d * d * sizeof *s->first);
 }
 
 /* The ops that need nothing, and the sentinel. */
@@ -258,12 +153,12 @@ REGAL_INLINE void push_first(const regal_problem *problem, const scratch *s,
 REGAL_INLINE void run_ops(const regal_problem *problem, scratch *s,
                           regal_plan *plan, variant v) {
   regal_ready ready = s->ready;
-  begin(problem, s);
-  if (v.memory || v.overlapped)
-    regal_account_begin(&s->account, problem, s->placement, v.memory,
-                        v.overlapped);
-  else
-    memset(s->account.clock_ns, 0, sizeof s->account.clock_ns);
+  regal_pending_begin(&s->pending, problem->devices);
+  if (!v.pair)
+    memset(s->latest, 0,
+           (size_t)problem->ops * problem->devices * sizeof *s->latest);
+  regal_account_begin(&s->account, problem, s->placement, v.pending.memory,
+                      v.pending.overlapped);
   push_first(problem, s, &ready, v.levels);
   uint32_t rank = regal_ready_lowest(&ready, v.levels);
   for (uint32_t position = 1; position <= problem->ops; position++) {
@@ -313,18 +208,14 @@ REGAL_INLINE void run_two_for_free(const regal_problem *problem, scratch *s,
 REGAL_INLINE void run_at_levels(const regal_problem *problem, scratch *s,
                                 regal_plan *plan, int levels) {
   bool pair = problem->devices == 2;
-  variant full = {.memory = regal_problem_needs_memory(problem),
-                  .overlapped = problem->machine->overlapped,
-                  .lists = true,
-                  .waits = problem->has_waits,
-                  .pair = pair,
-                  .levels = levels};
-  variant costs = {
-      .waits = true, .costs = true, .pair = pair, .levels = levels};
-  if (full.memory || full.overlapped || plan)
+  bool memory = regal_problem_needs_memory(problem);
+  bool overlapped = problem->machine->overlapped;
+  variant full = {{memory, overlapped, true}, true, pair, levels};
+  variant sums = {{false, false, false}, true, pair, levels};
+  if (memory || overlapped || plan)
     run_ops(problem, s, plan, full);
   else if (!pair || !problem->free_transfers)
-    run_ops(problem, s, NULL, costs);
+    run_ops(problem, s, NULL, sums);
   else if (problem->has_waits)
     run_two_for_free(problem, s, true, levels);
   else
@@ -381,11 +272,7 @@ static regal_status encode(regal_context *context, const regal_problem *problem,
   uint8_t relabel[REGAL_MAX_DEVICES];
   regal_gene *priority = genes + (size_t)problem->ops * problem->devices;
   regal_encode_placement(problem, plan, genes, relabel);
-  for (uint32_t i = 0; i < plan->step_count; i++)
-    if (regal_step_runs(&plan->steps[i]))
-      priority[plan->steps[i].op] =
-          REGAL_GENE_LARGEST -
-          (regal_gene)((uint64_t)i * REGAL_GENE_LARGEST / plan->step_count);
+  regal_encode_order(plan, priority);
   return REGAL_OK;
 }
 

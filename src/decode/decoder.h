@@ -30,7 +30,7 @@ typedef struct regal_gene_class {
   regal_gene_domain domain;
 } regal_gene_class;
 
-#define REGAL_MOST_CLASSES 4
+#define REGAL_MOST_CLASSES 8
 
 typedef struct regal_decoder {
   const char *name, *help;
@@ -64,5 +64,7 @@ size_t regal_class_begin(const regal_decoder *decoder,
 
 extern const regal_decoder regal_decoder_paper;
 extern const regal_decoder regal_decoder_batched;
+extern const regal_decoder regal_decoder_clock;
+extern const regal_decoder regal_decoder_eft;
 
 #endif

@@ -6,6 +6,8 @@
 static const regal_decoder *const decoders[] = {
     &regal_decoder_paper,
     &regal_decoder_batched,
+    &regal_decoder_clock,
+    &regal_decoder_eft,
 };
 
 size_t regal_decoder_count(void) {

@@ -11,9 +11,12 @@
 #include "cost/account.h"
 #include "decode/decoder.h"
 #include "decode/edges.h"
+#include "decode/encode.h"
+#include "decode/ledger.h"
 #include "decode/place.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
+#include "decode/scratch.h"
 
 /* An item, at its rank. */
 typedef struct item {
@@ -34,6 +37,7 @@ typedef struct node {
 typedef struct scratch {
   /* Fixed for the problem. */
   regal_edges edges;
+  regal_ledger ledger;
   size_t most_items;
   /* Of one chromosome. */
   uint8_t *placement;    /* [ops] */
@@ -53,9 +57,9 @@ static void layout(scratch *made, regal_carver *carver,
                    const regal_problem *problem) {
   size_t ops = problem->ops, tensors = problem->tensors;
   size_t items = regal_plan_most_steps(problem), sends = items - ops;
-  regal_carve(carver, 1, sizeof *made);
   made->most_items = items;
   regal_edges_layout(&made->edges, carver, problem);
+  regal_ledger_layout(&made->ledger, carver, problem);
   made->placement = regal_carve(carver, ops, 1);
   made->nodes = regal_carve(carver, ops, sizeof(node));
   made->on_one = regal_carve(carver, (size_t)problem->uses + 1, 4);
@@ -69,28 +73,20 @@ static void layout(scratch *made, regal_carver *carver,
   regal_account_layout(&made->account, carver, problem);
 }
 
-static regal_status create_scratch(regal_context *context,
-                                   const regal_problem *problem,
-                                   void **result) {
-  scratch measured;
-  regal_carver carver = {NULL, 0};
-  layout(&measured, &carver, problem);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  scratch *made = (scratch *)carver.base;
-  layout(made, &carver, problem);
+static void fill(scratch *made, const regal_problem *problem) {
   regal_edges_fill(&made->edges, problem);
-  *result = made;
-  return REGAL_OK;
+  regal_ledger_fill(&made->ledger, problem);
 }
+
+REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
 
 /* Lists the transfers that the placement needs, by tensor, then device, and
  * adds them to the ranking. Returns how many there are. With two devices a
  * tensor is sent if not all of its consumers are at home: running counts tell
  * that without a loop over each tensor's consumers, or a branch. */
 REGAL_INLINE uint32_t list_for_two(const regal_problem *problem, scratch *s,
-                                   const regal_gene *priority, bool few) {
+                                   const regal_gene *priority, bool few,
+                                   bool memory) {
   uint32_t ones = 0, sends = 0, ops = problem->ops;
   for (uint32_t u = 0; u < problem->uses; u++) {
     s->on_one[u] = ones;
@@ -109,6 +105,11 @@ REGAL_INLINE uint32_t list_for_two(const regal_problem *problem, scratch *s,
     regal_ranking_add_if(&s->ranking, ops + sends, priority[(size_t)t * 2 + to],
                          remote != 0, few);
     sends += remote != 0;
+    if (memory) { /* as regal_account_count_uses does */
+      uint32_t *left = s->account.left + (size_t)t * 2;
+      left[to] = remote;
+      left[home] = end - first - remote + (remote != 0) + problem->is_final[t];
+    }
   }
   s->sends_until[problem->tensors] = sends;
   return sends;
@@ -143,9 +144,14 @@ REGAL_INLINE uint32_t rank_items(const regal_problem *problem, scratch *s,
   regal_ranking_begin(&s->ranking, few);
   for (uint32_t op = 0; op < problem->ops; op++)
     regal_ranking_add_if(&s->ranking, op, priority[op], 1, few);
-  uint32_t sends = problem->devices == 2
-                       ? list_for_two(problem, s, transfer, few)
-                       : list_for_many(problem, s, transfer, few);
+  bool memory = regal_problem_needs_memory(problem);
+  uint32_t sends;
+  if (problem->devices != 2)
+    sends = list_for_many(problem, s, transfer, few);
+  else if (memory)
+    sends = list_for_two(problem, s, transfer, few, true);
+  else
+    sends = list_for_two(problem, s, transfer, few, false);
   uint32_t items = problem->ops + sends;
   const uint64_t *sorted = regal_ranking_sort(&s->ranking, items, few);
   for (uint32_t r = 0; r < items; r++)
@@ -185,7 +191,7 @@ static void place_items(const regal_problem *problem, scratch *s,
   }
 }
 
-/* Blocking transfers, run time only: an op is a transfer to itself. Setting the
+/* Blocking transfers: an op is a transfer to itself. Setting the
  * earliest start of everybody who is told is harmless where it is not a wait: a
  * clock that they must pass is already there. (Who reads the tensor on a third
  * device is not told, and does not wait for this transfer.) */
@@ -201,6 +207,16 @@ REGAL_INLINE int64_t take_blocking(scratch *s, const item *next, uint32_t ops,
   clock[next->from] = end;
   clock[next->to] = end;
   return end;
+}
+
+REGAL_INLINE void book_memory(const regal_problem *problem, scratch *s,
+                              const item *next) {
+  const regal_entry *entry =
+      next->subject < problem->ops
+          ? &s->ledger.of_op[next->subject]
+          : &s->ledger.of_tensor[s->send_tensor[next->subject - problem->ops]];
+  regal_ledger_take(&s->ledger, &s->account, problem, entry, next->from,
+                    next->to);
 }
 
 REGAL_INLINE void take_any(const regal_problem *problem, scratch *s,
@@ -227,9 +243,10 @@ static void record_step(const regal_problem *problem, const scratch *s,
 
 /* What differs between the variants; constants where they are inlined. */
 typedef struct variant {
-  bool memory, overlapped;
-  bool waits; /* control edges make ops wait */
-  int levels; /* of the ready set */
+  bool memory;
+  bool simple; /* blocking, and no output is written over an input */
+  bool waits;  /* control edges make ops wait */
+  int levels;  /* of the ready set */
 } variant;
 
 /* Takes one step and tells all who depend on it. Returns the lowest rank that
@@ -240,17 +257,18 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
   node *nodes = s->nodes;
   const regal_edge *edges = s->edges.edge;
   int64_t *ready_ns = s->account.ready_ns, end = 0;
-  bool simple = !v.memory && !v.overlapped;
   uint32_t lowest = REGAL_NONE;
-  if (simple)
+  if (v.simple)
     end = take_blocking(s, &next, problem->ops, v.waits);
   else
-    take_any(problem, s, &next, v.memory, v.overlapped);
+    take_any(problem, s, &next, v.memory, problem->machine->overlapped);
+  if (v.simple && v.memory)
+    book_memory(problem, s, &next);
   for (uint32_t e = next.edge_begin; e < next.edge_end; e++) {
     uint32_t op = regal_edge_op(edges[e]);
     node *told = &nodes[op];
     uint32_t is_told = (told->device == next.to) | regal_edge_waits(edges[e]);
-    if (simple && v.waits)
+    if (v.simple && v.waits)
       ready_ns[op] =
           regal_choose(is_told & (end > ready_ns[op]), end, ready_ns[op]);
     uint32_t missing = told->missing - is_told;
@@ -278,8 +296,11 @@ REGAL_INLINE void sort_topologically(const regal_problem *problem, scratch *s,
                                      uint32_t items, regal_plan *plan,
                                      variant v) {
   regal_ready ready = s->ready;
-  regal_account_begin(&s->account, problem, s->placement, v.memory,
-                      v.overlapped);
+  regal_account_begin_time(&s->account, problem, !v.simple);
+  if (v.memory)
+    regal_account_place_resident(&s->account, problem, s->placement);
+  if (v.memory && problem->devices != 2)
+    regal_account_count_uses(&s->account, problem, s->placement);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (!s->nodes[op].missing)
       regal_ready_push(&ready, s->nodes[op].rank, v.levels);
@@ -300,21 +321,18 @@ REGAL_INLINE void sort_topologically(const regal_problem *problem, scratch *s,
 REGAL_INLINE void sort_at_levels(const regal_problem *problem, scratch *s,
                                  uint32_t items, regal_plan *plan, int levels) {
   bool memory = regal_problem_needs_memory(problem);
-  if (problem->machine->overlapped && memory)
+  if (problem->machine->overlapped || (memory && problem->reuses))
     sort_topologically(problem, s, items, plan,
-                       (variant){true, true, true, levels});
-  else if (problem->machine->overlapped)
-    sort_topologically(problem, s, items, plan,
-                       (variant){false, true, true, levels});
+                       (variant){memory, false, true, levels});
   else if (memory)
     sort_topologically(problem, s, items, plan,
-                       (variant){true, false, true, levels});
+                       (variant){true, true, problem->has_waits, levels});
   else if (problem->has_waits)
     sort_topologically(problem, s, items, plan,
-                       (variant){false, false, true, levels});
+                       (variant){false, true, true, levels});
   else
     sort_topologically(problem, s, items, plan,
-                       (variant){false, false, false, levels});
+                       (variant){false, true, false, levels});
 }
 
 static void sort_any(const regal_problem *problem, scratch *s, uint32_t items,

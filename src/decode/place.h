@@ -35,11 +35,4 @@ REGAL_INLINE void regal_place_by_affinity(const regal_problem *problem,
       placement[op] = placement[problem->leader[op]];
 }
 
-/* Affinities that give a plan's placement. Devices are renumbered where they
- * are interchangeable, so that the pinned op is on device 0: `relabel` maps the
- * plan's devices to the genes'. */
-void regal_encode_placement(const regal_problem *problem,
-                            const regal_plan *plan, regal_gene *affinity,
-                            uint8_t relabel[REGAL_MAX_DEVICES]);
-
 #endif

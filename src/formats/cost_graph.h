@@ -25,6 +25,14 @@ typedef struct regal_wait {
   uint32_t before, after;
 } regal_wait;
 
+/* The choices of --aliases. */
+enum {
+  REGAL_ALIASES_IGNORE,
+  REGAL_ALIASES_SHARE,
+  REGAL_ALIASES_REUSE,
+  REGAL_ALIASES_XLA
+};
+
 /* What the stages assumed, dropped and joined; becomes the graph's notes. */
 typedef struct regal_cost_counts {
   uint64_t unmeasured;                /* outputs of negative size */
@@ -35,7 +43,8 @@ typedef struct regal_cost_counts {
   uint64_t merged;                    /* sources and sinks of later parts */
   uint64_t parts;                     /* parts without an edge between them */
   uint64_t reads, handles, variable_bytes; /* --variables resident */
-  uint64_t aliases, alias_bytes;           /* --aliases */
+  uint64_t aliases, alias_bytes;           /* --aliases share */
+  uint64_t reusing, reusing_bytes;         /* --aliases reuse or xla */
   uint64_t larger;  /* aliases larger than what they alias */
   uint64_t results; /* tensors that are final because of _retval_ nodes */
 } regal_cost_counts;
@@ -57,6 +66,7 @@ typedef struct regal_cost_graph {
   uint32_t *output_begin;  /* [nodes+1] */
   int64_t *bytes;          /* [outputs] */
   uint8_t *is_final;       /* [outputs] */
+  uint8_t *may_reuse;      /* [outputs] may be written over an input */
   int64_t *run_ns;         /* [nodes] */
   int64_t *resident;       /* [nodes] */
   uint32_t *becomes;       /* [nodes] itself; the node into which it was merged;
@@ -80,7 +90,7 @@ void regal_cost_cut_loops(regal_cost_graph *cost);
 /* Partitions made one (cost_graph_partitions.c). */
 regal_status regal_cost_join(regal_cost_graph *cost);
 /* Aliases: what each output shares, sizes that cannot be, and with --aliases
- * one tensor for all that share it (cost_graph_aliases.c). Between the two come
+ * share one tensor for all of them (cost_graph_aliases.c). Between the two come
  * constants and variables, which need the former and change sizes. */
 regal_status regal_cost_find_aliases(regal_cost_graph *cost, uint32_t **root);
 regal_status regal_cost_share_aliases(regal_cost_graph *cost,
@@ -91,6 +101,8 @@ regal_status regal_cost_settle_variables(regal_cost_graph *cost,
                                          const uint32_t *root);
 /* What lives to the end (cost_graph_sizes.c). */
 void regal_cost_mark_results(regal_cost_graph *cost);
+/* Outputs that may be written over an input (cost_graph_reuse.c). */
+void regal_cost_mark_reuse(regal_cost_graph *cost);
 /* The counts as notes of the graph (cost_graph_notes.c). */
 regal_status regal_cost_add_notes(const regal_cost_graph *cost,
                                   regal_graph *graph);
@@ -108,6 +120,10 @@ static inline uint32_t regal_cost_tensor(const regal_cost_graph *cost,
   return cost->output_begin[source.node] + source.port;
 }
 
+/* The input that an output aliases; node REGAL_NONE when it aliases none. */
+regal_source regal_cost_aliased_input(const regal_cost_graph *cost,
+                                      uint32_t node, size_t port);
+
 /* Whether tensors that a node of this name reads are results of the graph. */
 bool regal_cost_is_result_reader(const char *name);
 
@@ -121,6 +137,10 @@ regal_status regal_cost_add_wait(regal_cost_graph *cost, uint32_t before,
                                  uint32_t after);
 
 /* -- The format as a whole ------------------------------------------------- */
+
+/* Whether the bytes begin as a binary file does, and are not a text that begins
+ * with a line feed. */
+bool regal_cost_is_binary(const uint8_t *bytes, size_t size);
 
 regal_status regal_cost_graph_load(regal_context *context, const char *path,
                                    const void *bytes, size_t size,

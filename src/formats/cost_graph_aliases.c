@@ -1,14 +1,14 @@
-/* Outputs that share the memory of an input.
+/* Outputs that share the memory of an input (--aliases share).
  *
  * alias_input_port names an input of the same node; the input may be an alias
  * itself, so that chains must be followed to their root.
  */
 #include "formats/cost_graph.h"
 
-/* The input that an output aliases; node REGAL_NONE when it aliases none. A
- * port beyond the inputs means none: 0 is what is read where nothing is set. */
-static regal_source aliased_input(const regal_cost_graph *cost, uint32_t node,
-                                  size_t port) {
+/* A port beyond the inputs means none: 0 is what is read where nothing is set.
+ */
+regal_source regal_cost_aliased_input(const regal_cost_graph *cost,
+                                      uint32_t node, size_t port) {
   int64_t input =
       regal_cost_node_at(cost, node)->output_info[port]->alias_input_port;
   uint32_t begin = cost->input_begin[node], end = cost->input_begin[node + 1];
@@ -30,7 +30,7 @@ static void find_next(regal_cost_graph *cost, uint32_t *next) {
   for (uint32_t i = 0; i < cost->nodes; i++) {
     uint32_t begin = cost->output_begin[i], end = cost->output_begin[i + 1];
     for (uint32_t tensor = begin; tensor < end; tensor++) {
-      regal_source input = aliased_input(cost, i, tensor - begin);
+      regal_source input = regal_cost_aliased_input(cost, i, tensor - begin);
       next[tensor] = tensor;
       if (input.node == REGAL_NONE)
         continue;
@@ -105,7 +105,7 @@ static void free_aliases(regal_cost_graph *cost, const uint32_t *root) {
 
 regal_status regal_cost_share_aliases(regal_cost_graph *cost,
                                       const uint32_t *root) {
-  if (!cost->options->aliases)
+  if (cost->options->aliases != REGAL_ALIASES_SHARE)
     return REGAL_OK;
   regal_source *source_of = regal_arena_alloc(
       &cost->arena, cost->output_begin[cost->nodes], sizeof *source_of);

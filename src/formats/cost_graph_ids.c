@@ -239,7 +239,8 @@ static regal_status make_arrays(regal_cost_graph *cost) {
       !make(cost, &cost->control, cost->control_begin[nodes],
             sizeof *cost->control) ||
       !make(cost, &cost->bytes, outputs, sizeof *cost->bytes) ||
-      !make(cost, &cost->is_final, outputs, sizeof *cost->is_final))
+      !make(cost, &cost->is_final, outputs, sizeof *cost->is_final) ||
+      !make(cost, &cost->may_reuse, outputs, sizeof *cost->may_reuse))
     return regal_fail_memory(cost->context);
   return REGAL_OK;
 }

@@ -48,6 +48,41 @@ typedef struct building {
   uint32_t ops;
 } building;
 
+/* -- Parameters: fields of our own ------------------------------------------
+ */
+
+static regal_status add_parameters(const building *building) {
+  const regal_cost_graph *cost = building->cost;
+  for (size_t i = 0; i < cost->def->n_regal_parameter_bytes; i++) {
+    regal_status status = regal_builder_add_parameter(
+        building->builder, cost->def->regal_parameter_bytes[i], NULL);
+    if (status != REGAL_BAD_INPUT) {
+      REGAL_TRY(status);
+      continue;
+    }
+    char problem[REGAL_MESSAGE_CAPACITY / 2];
+    snprintf(problem, sizeof problem, "%s", regal_error(cost->context));
+    return regal_fail(cost->context, status, "%s: %s", cost->path, problem);
+  }
+  return REGAL_OK;
+}
+
+static regal_status add_uses(const building *building, uint32_t node) {
+  const regal_cost_graph *cost = building->cost;
+  const regal_cost_node *def = regal_cost_node_at(cost, node);
+  for (size_t i = 0; i < def->n_regal_parameter; i++) {
+    int32_t parameter = def->regal_parameter[i];
+    if (parameter < 0)
+      return regal_cost_fail(
+          cost, node, "regal_parameter is %d, expected 0 or more", parameter);
+    REGAL_TRY(regal_builder_add_parameter_use(
+        building->builder, building->op_of[node], (uint32_t)parameter));
+  }
+  return REGAL_OK;
+}
+
+/* -- Ops and edges --------------------------------------------------------- */
+
 /* Where an op stands, for messages of the builder. */
 static void locate(const void *state, uint32_t op, char *text,
                    size_t capacity) {
@@ -101,17 +136,27 @@ static regal_status add_edges(const building *building, uint32_t node) {
   for (uint32_t i = cost->control_begin[node];
        i < cost->control_begin[node + 1]; i++)
     REGAL_TRY(add_wait(building, cost->control[i], node));
+  return add_uses(building, node);
+}
+
+static regal_status add_outputs(const building *building, uint32_t node) {
+  const regal_cost_graph *cost = building->cost;
+  const regal_cost_node *def = regal_cost_node_at(cost, node);
+  uint32_t op = building->op_of[node], begin = cost->output_begin[node];
+  for (uint32_t port = 0; port < def->n_output_info; port++) {
+    REGAL_TRY(regal_builder_add_output(building->builder, op,
+                                       cost->bytes[begin + port],
+                                       cost->is_final[begin + port]));
+    if (cost->may_reuse[begin + port])
+      REGAL_TRY(regal_builder_set_may_reuse(building->builder, op, port));
+  }
   return REGAL_OK;
 }
 
 static regal_status add_node(const building *building, uint32_t node) {
   const regal_cost_graph *cost = building->cost;
   if (cost->becomes[node] == node)
-    for (uint32_t t = cost->output_begin[node];
-         t < cost->output_begin[node + 1]; t++)
-      REGAL_TRY(regal_builder_add_output(building->builder,
-                                         building->op_of[node], cost->bytes[t],
-                                         cost->is_final[t]));
+    REGAL_TRY(add_outputs(building, node));
   return building->op_of[node] == REGAL_NONE ? REGAL_OK
                                              : add_edges(building, node);
 }
@@ -120,6 +165,7 @@ static regal_status add_all(building *building) {
   const regal_cost_graph *cost = building->cost;
   regal_builder_set_file_nodes(building->builder, cost->nodes);
   regal_builder_set_locator(building->builder, locate, building);
+  REGAL_TRY(add_parameters(building));
   REGAL_TRY(add_ops(building));
   for (uint32_t i = 0; i < cost->nodes; i++)
     REGAL_TRY(add_node(building, i));
@@ -160,6 +206,7 @@ static regal_status interpret(regal_cost_graph *cost) {
   REGAL_TRY(regal_cost_settle_variables(cost, root));
   REGAL_TRY(regal_cost_share_aliases(cost, root));
   regal_cost_mark_results(cost);
+  regal_cost_mark_reuse(cost);
   return REGAL_OK;
 }
 

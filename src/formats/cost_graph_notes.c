@@ -83,6 +83,12 @@ static regal_status note_memory(const regal_cost_graph *cost,
         "%s with the memory of the input that they alias: %s",
         count(counts->aliases, "output").text,
         count(counts->alias_bytes, "byte").text));
+  if (counts->reusing)
+    REGAL_TRY(regal_graph_add_note(
+        graph, REGAL_NOTE_ASSUMED,
+        "%s may be written over an input that dies there: %s",
+        count(counts->reusing, "output").text,
+        count(counts->reusing_bytes, "byte").text));
   if (counts->larger)
     REGAL_TRY(regal_graph_add_note(
         graph, REGAL_NOTE_WARNING,

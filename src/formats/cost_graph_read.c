@@ -41,6 +41,11 @@ static bool is_chain(const uint8_t *bytes, size_t size) {
   return true;
 }
 
+bool regal_cost_is_binary(const uint8_t *bytes, size_t size) {
+  bool node_tag = size && (bytes[0] == 0x0A || bytes[0] == 0x12);
+  return node_tag && (has_control_bytes(bytes, size) || is_chain(bytes, size));
+}
+
 enum content { BINARY, TEXT, NEITHER };
 
 static enum content guess(const uint8_t *bytes, size_t size) {
@@ -49,8 +54,7 @@ static enum content guess(const uint8_t *bytes, size_t size) {
     first++;
   if (size >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3))
     return TEXT;
-  bool node_tag = bytes[0] == 0x0A || bytes[0] == 0x12;
-  if (node_tag && (has_control_bytes(bytes, size) || is_chain(bytes, size)))
+  if (regal_cost_is_binary(bytes, size))
     return BINARY;
   if (first == size || (bytes[first] > ' ' && bytes[first] < 0x7F))
     return TEXT;
@@ -82,7 +86,7 @@ static regal_status read_binary(regal_cost_graph *cost, const void *bytes,
     return unpack(cost, bytes, size);
   regal_text other;
   regal_text_init(&other, cost->context);
-  regal_wire_normalize(bytes, size, type, &other);
+  regal_wire_normalize(bytes, size, type, SIZE_MAX, &other);
   regal_status status = other.failed ? regal_fail_memory(cost->context)
                                      : unpack(cost, other.bytes, other.size);
   regal_text_free(&other);

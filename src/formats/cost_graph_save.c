@@ -4,8 +4,9 @@
  * output says that it aliases nothing, and none has a shape: the reader would
  * take sizes from it, or take an output for a constant. Fields of our own are
  * written only where a graph cannot be told without them: times below a
- * microsecond, results that is_final and _retval_ nodes do not express, and
- * several nodes called _SOURCE, which are not partitions.
+ * microsecond, results that is_final and _retval_ nodes do not express, several
+ * nodes called _SOURCE, which are not partitions, parameters that several nodes
+ * may read, and outputs that may be written over an input.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,7 +30,7 @@ typedef struct saver {
   regal_cost_output *outputs;
   regal_cost_input **input_list;
   regal_cost_output **output_list;
-  int32_t *controls;
+  int32_t *controls, *parameters;
 } saver;
 
 /* -- One node -------------------------------------------------------------- */
@@ -49,6 +50,9 @@ static void fill_inputs(const saver *saver, uint32_t op,
        i < graph->control_in_begin[op + 1]; i++)
     saver->controls[node->n_control_input++] =
         (int32_t)saver->number[graph->control_in[i]];
+  for (uint32_t i = graph->parameter_begin[op];
+       i < graph->parameter_begin[op + 1]; i++)
+    saver->parameters[node->n_regal_parameter++] = (int32_t)graph->parameter[i];
 }
 
 /* What the reader will take for final, without our own mark. */
@@ -75,6 +79,7 @@ static void fill_outputs(const saver *saver, uint32_t op,
     regal__cost_graph_def__node__output_info__init(output);
     output->size = graph->bytes[tensor];
     output->alias_input_port = -1;
+    output->regal_may_reuse = graph->may_reuse[tensor];
     if (is_final != seems_final(graph, tensor, node->is_final))
       output->regal_final = is_final ? REGAL__REGAL_FINAL__REGAL_FINAL_YES
                                      : REGAL__REGAL_FINAL__REGAL_FINAL_NO;
@@ -95,6 +100,7 @@ static void fill_node(const saver *saver, uint32_t op, regal_cost_node *node) {
   node->input_info = saver->input_list;
   node->output_info = saver->output_list;
   node->control_input = saver->controls;
+  node->regal_parameter = saver->parameters;
   fill_inputs(saver, op, node);
   fill_outputs(saver, op, node);
 }
@@ -141,6 +147,8 @@ static void write_rest(const saver *saver) {
   for (uint32_t op = 0; op < graph->ops; op++)
     sources += !strcmp(regal_graph_name(graph, op), "_SOURCE");
   rest.regal_one_partition = sources > 1;
+  rest.regal_parameter_bytes = graph->parameter_bytes;
+  rest.n_regal_parameter_bytes = graph->parameters;
   if (saver->format == REGAL_GRAPH_TEXT)
     regal_text_format_write(&rest.base, 0, saver->out);
   else
@@ -178,12 +186,14 @@ static bool make_room(saver *saver, regal_arena *arena) {
   size_t inputs = longest_row(graph->input_begin, graph->ops);
   size_t outputs = longest_row(graph->output_begin, graph->ops);
   size_t controls = longest_row(graph->control_in_begin, graph->ops);
+  size_t parameters = longest_row(graph->parameter_begin, graph->ops);
   saver->number = regal_arena_alloc(arena, graph->ops, sizeof *saver->number);
   saver->inputs = regal_arena_alloc(arena, inputs, sizeof *saver->inputs);
   saver->outputs = regal_arena_alloc(arena, outputs, sizeof *saver->outputs);
   saver->input_list = regal_arena_alloc(arena, inputs, sizeof(void *));
   saver->output_list = regal_arena_alloc(arena, outputs, sizeof(void *));
   saver->controls = regal_arena_alloc(arena, controls, sizeof(int32_t));
+  saver->parameters = regal_arena_alloc(arena, parameters, sizeof(int32_t));
   if (arena->failed)
     return false;
   for (size_t i = 0; i < inputs; i++)
@@ -196,10 +206,11 @@ static bool make_room(saver *saver, regal_arena *arena) {
 /* What a CostGraphDef cannot hold. */
 static regal_status check(regal_context *context, const char *path,
                           const regal_graph *graph) {
-  if (graph->ops > INT32_MAX)
+  if (graph->ops > INT32_MAX || graph->parameters > INT32_MAX)
     return regal_fail(context, REGAL_BAD_INPUT,
-                      "%s: a CostGraphDef has at most %" PRId32 " nodes", path,
-                      INT32_MAX);
+                      "%s: a CostGraphDef has at most %" PRId32
+                      " nodes and as many parameters",
+                      path, INT32_MAX);
   for (uint32_t op = 0; op < graph->ops; op++) {
     const char *name = regal_graph_name(graph, op);
     size_t size = strlen(name);

@@ -70,6 +70,8 @@ regal_status regal_json_duration(const regal_json *json, uint32_t node,
 regal_status regal_json_real(const regal_json *json, uint32_t node,
                              const char *what, double low, double high,
                              double *value);
+regal_status regal_json_boolean(const regal_json *json, uint32_t node,
+                                const char *what, bool *value);
 regal_status regal_json_expect(const regal_json *json, uint32_t node,
                                const char *what, regal_json_kind kind);
 

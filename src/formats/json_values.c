@@ -153,3 +153,12 @@ regal_status regal_json_real(const regal_json *json, uint32_t node,
   snprintf(expected, sizeof expected, "a number from %g to %g", low, high);
   return fail_value(json, node, what, expected);
 }
+
+regal_status regal_json_boolean(const regal_json *json, uint32_t node,
+                                const char *what, bool *value) {
+  uint8_t kind = json->nodes[node].kind;
+  if (kind != REGAL_JSON_TRUE && kind != REGAL_JSON_FALSE)
+    return regal_json_fail(json, node, "%s is not true or false", what);
+  *value = kind == REGAL_JSON_TRUE;
+  return REGAL_OK;
+}

@@ -178,15 +178,6 @@ static regal_status read_defaults(regal_machine_reader *reader,
   return REGAL_OK;
 }
 
-static regal_status read_boolean(const regal_json *json, uint32_t node,
-                                 const char *what, bool *value) {
-  uint8_t kind = json->nodes[node].kind;
-  if (kind != REGAL_JSON_TRUE && kind != REGAL_JSON_FALSE)
-    return regal_json_fail(json, node, "%s is not true or false", what);
-  *value = kind == REGAL_JSON_TRUE;
-  return REGAL_OK;
-}
-
 static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
   static const char *const keys[] = {
       "from", "to", "latency_ns", "bandwidth_bytes_per_s", "both", NULL};
@@ -211,7 +202,7 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
     REGAL_TRY(
         regal_json_bytes(json, found[3], "bandwidth_bytes_per_s", &bandwidth));
   if (found[4])
-    REGAL_TRY(read_boolean(json, found[4], "both", &both));
+    REGAL_TRY(regal_json_boolean(json, found[4], "both", &both));
   for (int way = 0; way <= both; way++) {
     int64_t a = way ? to : from, b = way ? from : to;
     if (found[2] && !given(reader, "latency"))

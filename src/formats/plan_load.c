@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "cost/plan.h"
+#include "formats/archive_catalog.h"
 #include "formats/machine_json.h"
 #include "formats/plan_read.h"
 
@@ -22,7 +23,7 @@ regal_status regal_plan_load(regal_context *context,
                              const regal_problem *problem, const char *path,
                              regal_plan **plan) {
   regal_text text;
-  REGAL_TRY(regal_read_file(context, path, &text));
+  REGAL_TRY(regal_read_input(context, path, &text));
   const char *name = name_of(path);
   regal_status status;
   if (is_json(&text))
@@ -145,7 +146,7 @@ regal_status regal_plan_options(regal_context *context, const char *path,
   regal_text text;
   regal_json json;
   regal_options changed = *options;
-  REGAL_TRY(regal_read_file(context, path, &text));
+  REGAL_TRY(regal_read_input(context, path, &text));
   regal_status status = REGAL_OK;
   if (is_json(&text)) {
     status =

@@ -13,6 +13,7 @@ typedef struct walker {
   const char *name;
   const uint8_t *bytes;
   size_t size, at;
+  unsigned depth; /* of messages that are open */
   bool plain;
 } walker;
 
@@ -207,6 +208,9 @@ static regal_status check_bytes(walker *walker, const tag *tag, size_t end) {
     return check_message(walker, end, tag->field->descriptor);
   case PROTOBUF_C_TYPE_STRING:
     return check_string(walker, tag, end);
+  case PROTOBUF_C_TYPE_BYTES:
+    walker->at = end;
+    return REGAL_OK;
   default:
     return check_packed(walker, tag, end);
   }
@@ -267,11 +271,15 @@ static void note_again(walker *walker, const tag *tag,
   *seen |= bit;
 }
 
-/* Recursion is bounded by the schema, which has no message inside itself. */
+/* The depth is bounded, for a schema may have a message inside itself. */
 static regal_status
 check_message(walker *walker, size_t end,
               const ProtobufCMessageDescriptor *descriptor) {
   uint64_t seen = 0;
+  if (walker->depth == REGAL_WIRE_MESSAGES)
+    return fail_at(walker, walker->at, "messages nest deeper than %d",
+                   REGAL_WIRE_MESSAGES);
+  walker->depth++;
   while (walker->at < end) {
     tag tag;
     REGAL_TRY(read_tag(walker, end, descriptor, &tag));
@@ -284,6 +292,7 @@ check_message(walker *walker, size_t end,
     else
       REGAL_TRY(check_value(walker, &tag, end));
   }
+  walker->depth--;
   return REGAL_OK;
 }
 
@@ -291,7 +300,7 @@ regal_status regal_wire_check(regal_context *context, const char *name,
                               const void *bytes, size_t size,
                               const ProtobufCMessageDescriptor *descriptor,
                               bool *plain) {
-  walker walker = {context, name, bytes, size, 0, true};
+  walker walker = {context, name, bytes, size, 0, 0, true};
   REGAL_TRY(check_message(&walker, size, descriptor));
   *plain = walker.plain;
   return REGAL_OK;

@@ -19,6 +19,8 @@ typedef enum regal_wire_type {
 
 /* Groups, which only unknown fields can be, nest no deeper. */
 #define REGAL_WIRE_DEPTH 64
+/* Messages nest no deeper; protobuf's own readers have the same limit. */
+#define REGAL_WIRE_MESSAGES 100
 
 /* Checks a whole message and all messages in it: "NAME: byte 12: ...". Time
  * linear in `size`, no memory. `plain` says whether protobuf-c can take the
@@ -31,10 +33,11 @@ regal_status regal_wire_check(regal_context *context, const char *name,
 
 /* Appends checked bytes to `out` without unknown fields, and with the parts of
  * a message field that occurs several times made one. protobuf-c rejects groups
- * and merges such parts in quadratic time. */
+ * and merges such parts in quadratic time. Contents (bytes, packed numbers)
+ * of more than `most` bytes are left out. */
 void regal_wire_normalize(const void *bytes, size_t size,
                           const ProtobufCMessageDescriptor *descriptor,
-                          regal_text *out);
+                          size_t most, regal_text *out);
 
 /* -- One field, for both of the above ------------------------------------- */
 

@@ -73,18 +73,18 @@ void regal_wire_append_varint(regal_text *out, uint64_t value) {
  * behind one another is to merge them. */
 static void append_merged(const part *first, const uint8_t *end,
                           const ProtobufCMessageDescriptor *descriptor,
-                          regal_text *out) {
+                          size_t most, regal_text *out) {
   regal_text merged;
   regal_text_init(&merged, out->context);
   const ProtobufCMessageDescriptor *inner = first->field->descriptor;
   bool all = first->field->label != PROTOBUF_C_LABEL_REPEATED;
   regal_wire_normalize(first->value, (size_t)(first->end - first->value), inner,
-                       &merged);
+                       most, &merged);
   for (const uint8_t *at = first->end; all && at < end;) {
     part part = next_part(&at, descriptor);
     if (part.field == first->field)
       regal_wire_normalize(part.value, (size_t)(part.end - part.value), inner,
-                           &merged);
+                           most, &merged);
   }
   regal_wire_append_varint(out,
                            (uint64_t)first->field->id << 3 | REGAL_WIRE_BYTES);
@@ -94,14 +94,26 @@ static void append_merged(const part *first, const uint8_t *end,
   regal_text_free(&merged);
 }
 
+/* Content that is not part of the structure: bytes and packed numbers. Lists of
+ * bytes are not: their length counts. */
+static bool is_left_out(const part *part, size_t most) {
+  const ProtobufCFieldDescriptor *field = part->field;
+  return part->type == REGAL_WIRE_BYTES &&
+         (size_t)(part->end - part->value) > most &&
+         field->type != PROTOBUF_C_TYPE_MESSAGE &&
+         field->type != PROTOBUF_C_TYPE_STRING &&
+         (field->type != PROTOBUF_C_TYPE_BYTES ||
+          field->label != PROTOBUF_C_LABEL_REPEATED);
+}
+
 void regal_wire_normalize(const void *bytes, size_t size,
                           const ProtobufCMessageDescriptor *descriptor,
-                          regal_text *out) {
+                          size_t most, regal_text *out) {
   const uint8_t *at = bytes, *end = at + size;
   uint64_t done = 0; /* bit per field that was merged */
   while (at < end) {
     part part = next_part(&at, descriptor);
-    if (!part.field)
+    if (!part.field || is_left_out(&part, most))
       continue;
     if (part.field->type != PROTOBUF_C_TYPE_MESSAGE) {
       regal_text_append(out, part.tag, (size_t)(part.end - part.tag));
@@ -112,6 +124,6 @@ void regal_wire_normalize(const void *bytes, size_t size,
       continue;
     if (part.field->label != PROTOBUF_C_LABEL_REPEATED)
       done |= bit;
-    append_merged(&part, end, descriptor, out);
+    append_merged(&part, end, descriptor, most, out);
   }
 }

@@ -66,6 +66,9 @@ void regal_builder_free(regal_builder *builder) {
   regal_release(context, builder->outputs);
   regal_release(context, builder->inputs);
   regal_release(context, builder->controls);
+  regal_release(context, builder->parameters);
+  regal_release(context, builder->parameter_uses);
+  regal_release(context, builder->marks);
   regal_release(context, builder->names);
   regal_release(context, builder);
 }
@@ -114,8 +117,8 @@ static regal_status check_total(const subject *subject, const char *what,
                             regal_quote(subject->name).text, what, amount);
 }
 
-static regal_status check_count(const regal_builder *builder, size_t count,
-                                const char *what) {
+regal_status regal_builder_check_count(const regal_builder *builder,
+                                       size_t count, const char *what) {
   if (count < REGAL_NONE - 1)
     return REGAL_OK;
   return regal_fail(builder->context, REGAL_BAD_INPUT,
@@ -162,7 +165,7 @@ regal_status regal_builder_add_op(regal_builder *builder, const char *name,
     return regal_fail(builder->context, REGAL_MISUSE,
                       "op %zu has no name: the pointer is NULL",
                       builder->op_count);
-  REGAL_TRY(check_count(builder, builder->op_count, "ops"));
+  REGAL_TRY(regal_builder_check_count(builder, builder->op_count, "ops"));
   subject op = {builder, name, (uint32_t)builder->op_count};
   REGAL_TRY(check_amount(&op, "run time", run_ns));
   REGAL_TRY(check_amount(&op, "temporary memory", temporary_bytes));
@@ -195,7 +198,8 @@ regal_status regal_builder_add_output(regal_builder *builder, uint32_t op,
     return regal_fail(builder->context, REGAL_MISUSE,
                       "output of op %" PRIu32 ", but only %zu ops were added",
                       op, builder->op_count);
-  REGAL_TRY(check_count(builder, builder->output_count, "tensors"));
+  REGAL_TRY(
+      regal_builder_check_count(builder, builder->output_count, "tensors"));
   subject producer = {builder, regal_built_name(builder, op), op};
   REGAL_TRY(check_amount(&producer, "output size", bytes));
   int64_t total = builder->total_bytes;
@@ -215,7 +219,7 @@ regal_status regal_builder_add_input(regal_builder *builder, uint32_t consumer,
                                      uint32_t producer, uint32_t port) {
   if (!builder)
     return REGAL_MISUSE;
-  REGAL_TRY(check_count(builder, builder->input_count, "inputs"));
+  REGAL_TRY(regal_builder_check_count(builder, builder->input_count, "inputs"));
   if (!REGAL_RESERVE(builder->context, builder->inputs, builder->input_count,
                      builder->input_capacity))
     return regal_fail_memory(builder->context);
@@ -228,7 +232,8 @@ regal_status regal_builder_add_control(regal_builder *builder, uint32_t before,
                                        uint32_t after) {
   if (!builder)
     return REGAL_MISUSE;
-  REGAL_TRY(check_count(builder, builder->control_count, "control edges"));
+  REGAL_TRY(regal_builder_check_count(builder, builder->control_count,
+                                      "control edges"));
   if (!REGAL_RESERVE(builder->context, builder->controls,
                      builder->control_count, builder->control_capacity))
     return regal_fail_memory(builder->context);

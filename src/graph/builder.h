@@ -33,18 +33,32 @@ typedef struct regal_built_control {
   uint32_t before, after;
 } regal_built_control;
 
+typedef struct regal_built_parameter_use {
+  uint32_t op, parameter;
+} regal_built_parameter_use;
+
+typedef struct regal_built_mark {
+  uint32_t op, port;
+} regal_built_mark;
+
 struct regal_builder {
   regal_context *context;
   regal_built_op *ops;
   regal_built_output *outputs;
   regal_built_input *inputs;
   regal_built_control *controls;
-  char *names; /* zero-terminated, one after the other */
+  int64_t *parameters; /* bytes of each */
+  regal_built_parameter_use *parameter_uses;
+  regal_built_mark *marks; /* outputs that may reuse an input */
+  char *names;             /* zero-terminated, one after the other */
   size_t op_count, output_count, input_count, control_count, name_bytes;
   size_t op_capacity, output_capacity, input_capacity, control_capacity;
   size_t name_capacity;
+  size_t parameter_count, parameter_use_count, mark_count;
+  size_t parameter_capacity, parameter_use_capacity, mark_capacity;
   int64_t work_ns, tensor_bytes, resident_bytes;
-  int64_t total_bytes; /* tensors, temporary and resident */
+  int64_t total_bytes; /* tensors, temporary, resident, and parameters on
+                          as many devices as there can be */
   uint32_t next_id;    /* REGAL_NONE: the count of ops so far */
   uint32_t file_nodes; /* 0: as many as the positions need */
   regal_locate_fn locate;
@@ -64,6 +78,21 @@ regal_status regal_builder_fail(const regal_builder *builder, uint32_t op,
 
 /* Checks the counts and the ends of all edges, and that there is an op. */
 regal_status regal_builder_check(const regal_builder *builder);
+/* The same for what reads parameters and for marks. */
+regal_status regal_builder_check_parameters(const regal_builder *builder);
+regal_status regal_builder_check_marks(const regal_builder *builder);
+
+/* There is room for one more of them ("ops") to be numbered. */
+regal_status regal_builder_check_count(const regal_builder *builder,
+                                       size_t count, const char *what);
+
+/* Lay out a graph whose ops and outputs are in place; `number` turns an added
+ * op into the graph's. */
+regal_status regal_builder_fill_parameters(const regal_builder *builder,
+                                           const uint32_t *number,
+                                           regal_graph *graph);
+void regal_builder_fill_marks(const regal_builder *builder,
+                              const uint32_t *number, regal_graph *graph);
 
 /* A name in quotes, for messages: long ones are shortened in the middle and
  * control characters, which would break the line, become '?'. */

@@ -84,5 +84,6 @@ regal_status regal_builder_check(const regal_builder *builder) {
   for (size_t i = 0; i < builder->control_count; i++)
     if (!is_good_control(builder, &builder->controls[i]))
       return fail_control(builder, &builder->controls[i]);
-  return REGAL_OK;
+  REGAL_TRY(regal_builder_check_parameters(builder));
+  return regal_builder_check_marks(builder);
 }

@@ -1,11 +1,15 @@
 /* Plans carry the checksum of their graph, so a change here makes old plans
- * look like plans of another graph: a test pins one.
+ * look like plans of another graph: a test pins one. What a graph does not have
+ * (parameters, marks) leaves no trace in it.
  */
 #include "graph/checksum.h"
 
 #include <string.h>
 
 #include "base/random.h"
+
+/* What follows the ops. */
+enum section { PARAMETERS = 1, MARKS = 2 };
 
 static uint64_t add(uint64_t sum, uint64_t value) {
   return regal_mix(sum ^ value) + REGAL_GOLDEN;
@@ -32,6 +36,24 @@ static uint64_t add_rows(uint64_t sum, const uint32_t *begin,
   return sum;
 }
 
+static uint64_t add_parameters(uint64_t sum, const regal_graph *graph) {
+  sum = add(sum, PARAMETERS);
+  sum = add(sum, graph->parameters);
+  for (uint32_t p = 0; p < graph->parameters; p++)
+    sum = add(sum, (uint64_t)graph->parameter_bytes[p]);
+  for (uint32_t op = 0; op < graph->ops; op++)
+    sum = add_rows(sum, graph->parameter_begin, graph->parameter, op);
+  return sum;
+}
+
+static uint64_t add_marks(uint64_t sum, const regal_graph *graph) {
+  sum = add(sum, MARKS);
+  for (uint32_t tensor = 0; tensor < graph->tensors; tensor++)
+    if (graph->may_reuse[tensor])
+      sum = add(sum, tensor);
+  return sum;
+}
+
 uint64_t regal_graph_checksum(const regal_graph *graph) {
   uint64_t sum = add(REGAL_GOLDEN, graph->ops);
   sum = add(sum, graph->file_nodes);
@@ -50,5 +72,9 @@ uint64_t regal_graph_checksum(const regal_graph *graph) {
     sum = add_rows(sum, graph->input_begin, graph->input, op);
     sum = add_rows(sum, graph->control_in_begin, graph->control_in, op);
   }
+  if (graph->parameters)
+    sum = add_parameters(sum, graph);
+  if (graph->reusing_tensors)
+    sum = add_marks(sum, graph);
   return sum;
 }

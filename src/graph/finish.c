@@ -133,6 +133,7 @@ static regal_status make_arrays(const finish *finish) {
               MAKE(context, graph->producer, tensors) &&
               MAKE(context, graph->bytes, tensors) &&
               MAKE(context, graph->is_final, tensors) &&
+              MAKE(context, graph->may_reuse, tensors) &&
               MAKE(context, graph->input_begin, ops + 1) &&
               MAKE(context, graph->input, uses) &&
               MAKE(context, graph->use_begin, tensors + 1) &&
@@ -140,7 +141,10 @@ static regal_status make_arrays(const finish *finish) {
               MAKE(context, graph->control_in_begin, ops + 1) &&
               MAKE(context, graph->control_in, controls) &&
               MAKE(context, graph->control_out_begin, ops + 1) &&
-              MAKE(context, graph->control_out, controls);
+              MAKE(context, graph->control_out, controls) &&
+              MAKE(context, graph->parameter_bytes, builder->parameter_count) &&
+              MAKE(context, graph->parameter_begin, ops + 1) &&
+              MAKE(context, graph->parameter, builder->parameter_use_count);
   return made ? REGAL_OK : regal_fail_memory(context);
 }
 
@@ -252,7 +256,7 @@ static regal_status fill_totals(const finish *finish) {
     return regal_fail_memory(graph->context);
   graph->work_ns = finish->builder->work_ns;
   graph->tensor_bytes = finish->builder->tensor_bytes;
-  graph->total_resident_bytes = finish->builder->resident_bytes;
+  graph->total_resident_bytes += finish->builder->resident_bytes;
   for (uint32_t op = 0; op < graph->ops; op++) {
     end[op] = latest_end(graph, end, op) + graph->run_ns[op];
     if (end[op] > graph->critical_ns)
@@ -271,7 +275,10 @@ static regal_status build(finish *finish) {
   REGAL_TRY(make_arrays(finish));
   fill_ops(finish);
   fill_tensors(finish);
+  regal_builder_fill_marks(finish->builder, finish->number, graph);
   REGAL_TRY(fill_edges(finish));
+  REGAL_TRY(
+      regal_builder_fill_parameters(finish->builder, finish->number, graph));
   graph->names = finish->builder->names;
   finish->builder->names = NULL;
   return fill_totals(finish);

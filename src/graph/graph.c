@@ -7,25 +7,18 @@
 void regal_graph_free(regal_graph *graph) {
   if (!graph)
     return;
-  void *arrays[] = {graph->run_ns,
-                    graph->temporary_bytes,
-                    graph->resident_bytes,
-                    graph->id,
-                    graph->op_of_id,
-                    graph->name_begin,
-                    graph->names,
-                    graph->output_begin,
-                    graph->producer,
-                    graph->bytes,
-                    graph->is_final,
-                    graph->input_begin,
-                    graph->input,
-                    graph->use_begin,
-                    graph->consumer,
-                    graph->control_in,
-                    graph->control_in_begin,
-                    graph->control_out,
-                    graph->control_out_begin};
+  void *arrays[] = {graph->run_ns,          graph->temporary_bytes,
+                    graph->resident_bytes,  graph->id,
+                    graph->op_of_id,        graph->name_begin,
+                    graph->names,           graph->output_begin,
+                    graph->producer,        graph->bytes,
+                    graph->is_final,        graph->may_reuse,
+                    graph->input_begin,     graph->input,
+                    graph->use_begin,       graph->consumer,
+                    graph->control_in,      graph->control_in_begin,
+                    graph->control_out,     graph->control_out_begin,
+                    graph->parameter_bytes, graph->parameter_begin,
+                    graph->parameter};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     regal_release(graph->context, arrays[i]);
   for (size_t i = 0; i < graph->note_count; i++)
@@ -46,6 +39,8 @@ void regal_graph_describe(const regal_graph *graph, regal_graph_info *info) {
       .tensor_bytes = graph->tensor_bytes,
       .resident_bytes = graph->total_resident_bytes,
       .checksum = graph->checksum,
+      .parameters = graph->parameters,
+      .reusing_tensors = graph->reusing_tensors,
   };
 }
 

@@ -29,6 +29,7 @@ struct regal_graph {
   uint32_t *producer;     /* [tensors] */
   int64_t *bytes;         /* [tensors] */
   uint8_t *is_final;      /* [tensors] lives to the end */
+  uint8_t *may_reuse;     /* [tensors] may take over an input that dies */
 
   uint32_t *input_begin; /* [ops+1] */
   uint32_t *input;       /* [uses] distinct tensors that an op reads */
@@ -40,8 +41,17 @@ struct regal_graph {
   uint32_t *control_out_begin; /* [ops+1] */
   uint32_t *control_out;       /* [controls] ops that wait for this one */
 
+  /* What several ops may read: each device that runs one of its readers holds
+   * a parameter, once, for the whole plan. */
+  uint32_t parameters;
+  int64_t *parameter_bytes;  /* [parameters] */
+  uint32_t *parameter_begin; /* [ops+1] */
+  uint32_t *parameter;       /* parameters that an op reads, ascending */
+
   uint64_t checksum;
-  int64_t work_ns, critical_ns, tensor_bytes, total_resident_bytes;
+  uint32_t reusing_tensors; /* with may_reuse */
+  int64_t work_ns, critical_ns, tensor_bytes;
+  int64_t total_resident_bytes; /* of ops, and once each parameter read */
 
   struct regal_note *notes; /* texts are owned */
   size_t note_count, note_capacity;

@@ -1,5 +1,7 @@
 /* What is in memory at the peak of each device. A tensor is there when it was
  * made or received there before, and a step from the peak on still needs it.
+ * An output that the step at the peak writes over one of its inputs has no line
+ * of its own: it is named on the input's.
  */
 #include "report/explain.h"
 
@@ -50,6 +52,14 @@ static void count_tensor(const regal_graph *graph, uint32_t tensor,
   census->largest[place] = tensor;
 }
 
+/* Whether the step writes the tensor over one of its inputs. */
+static bool is_written_over(const regal_story *story, uint32_t tensor,
+                            uint32_t step) {
+  uint32_t made =
+      story->reading.run_step[story->reading.graph->producer[tensor]];
+  return made == step && story->timeline.reused[tensor] != REGAL_NONE;
+}
+
 static census take_census(const regal_story *story, uint32_t device,
                           uint32_t step) {
   const regal_reading *reading = &story->reading;
@@ -58,7 +68,7 @@ static census take_census(const regal_story *story, uint32_t device,
   for (uint32_t t = 0; t < graph->tensors; t++) {
     uint32_t came = regal_verify_arrival(reading, t, device);
     if (graph->bytes[t] && came != REGAL_NONE && came <= step &&
-        is_needed(reading, t, device, step))
+        !is_written_over(story, t, step) && is_needed(reading, t, device, step))
       count_tensor(graph, t, &census);
   }
   for (uint32_t k = 0; k < census.shown; k++)
@@ -79,6 +89,47 @@ static void put_share(regal_story *story, int64_t bytes, int64_t peak) {
   regal_text_bytes(text, bytes);
   regal_layout_pad(text, begin, 13);
   regal_text_format(text, " %5.1f%%  ", regal_layout_percent(bytes, peak));
+}
+
+/* Names the output that the step writes over the tensor, if there is one. */
+static void put_reuser(regal_story *story, uint32_t tensor, uint32_t step) {
+  const regal_graph *graph = story->reading.graph;
+  const regal_step *at = &story->reading.plan->steps[step];
+  if (at->port != REGAL_RUN)
+    return;
+  for (uint32_t t = graph->output_begin[at->op];
+       t < graph->output_begin[at->op + 1]; t++)
+    if (story->timeline.reused[t] == tensor) {
+      regal_text_format(&story->text, ", over which ");
+      regal_explain_tensor(story, t);
+      regal_text_format(&story->text, " is written");
+    }
+}
+
+static void put_tensors(regal_story *story, const census *census, int64_t peak,
+                        uint32_t step) {
+  const regal_graph *graph = story->reading.graph;
+  for (uint32_t k = 0; k < census->shown; k++) {
+    uint32_t tensor = census->largest[k];
+    put_share(story, graph->bytes[tensor], peak);
+    regal_explain_tensor(story, tensor);
+    put_reuser(story, tensor, step);
+    regal_text_format(&story->text, "\n");
+  }
+  if (census->tensors == census->shown)
+    return;
+  put_share(story, census->bytes - census->shown_bytes, peak);
+  regal_text_format(&story->text, "%u more tensors\n",
+                    census->tensors - census->shown);
+}
+
+static void put_parameters(regal_story *story, uint32_t device, int64_t peak) {
+  uint32_t count = story->timeline.parameters[device];
+  if (!count)
+    return;
+  put_share(story, story->timeline.parameter_bytes[device], peak);
+  regal_text_format(&story->text, "%u parameter%s that ops share\n", count,
+                    count == 1 ? "" : "s");
 }
 
 static void put_limit(regal_story *story, uint32_t device) {
@@ -106,19 +157,12 @@ static void put_peak(regal_story *story, uint32_t device, uint32_t step) {
     put_share(story, census.resident, peak);
     regal_text_format(text, "resident\n");
   }
+  put_parameters(story, device, peak);
   if (census.temporary) {
     put_share(story, census.temporary, peak);
     regal_text_format(text, "temporary\n");
   }
-  for (uint32_t k = 0; k < census.shown; k++) {
-    put_share(story, story->reading.graph->bytes[census.largest[k]], peak);
-    regal_explain_tensor(story, census.largest[k]);
-    regal_text_format(text, "\n");
-  }
-  if (census.tensors == census.shown)
-    return;
-  put_share(story, census.bytes - census.shown_bytes, peak);
-  regal_text_format(text, "%u more tensors\n", census.tensors - census.shown);
+  put_tensors(story, &census, peak, step);
 }
 
 void regal_explain_memory(regal_story *story) {

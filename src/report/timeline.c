@@ -193,7 +193,7 @@ static void draw(drawing *drawing) {
       resident[plan->steps[i].device] +=
           graph->resident_bytes[plan->steps[i].op];
   for (uint32_t d = 0; d < drawing->problem->machine->devices; d++) {
-    fill_row(drawing, d, resident[d]);
+    fill_row(drawing, d, resident[d] + drawing->timeline->parameter_bytes[d]);
     draw_device(drawing, d);
   }
   draw_axis(drawing);

@@ -1,7 +1,8 @@
-/* Quantiles by bisection on genes. Every 32nd quantile, and all near the ends,
- * is exact; those between are interpolated, which is far below what a search
- * can notice and makes a table take well under a millisecond. Where a nearly
- * Bernoulli distribution jumps all are exact: genes must tie at 0 and 1.
+/* Quantiles by bisection on genes. A table has 128 parts: its first and last
+ * part and the ends of all parts are exact; the quantiles between are
+ * interpolated, which is far below what a search can notice and makes a table
+ * take well under a millisecond. Where a nearly Bernoulli distribution jumps
+ * all are exact: genes must tie at 0 and 1.
  */
 #include "search/beta.h"
 
@@ -102,7 +103,11 @@ static void interpolate(regal_gene *table, int step) {
 }
 
 void regal_beta_table(double a, double b, regal_gene *table) {
-  enum { LAST = REGAL_BETA_QUANTILES - 1, STEP = 32, EDGE = LAST - STEP + 1 };
+  enum {
+    LAST = REGAL_BETA_QUANTILES - 1,
+    STEP = REGAL_BETA_QUANTILES / 128,
+    EDGE = LAST - STEP + 1
+  };
   shape s = {a, b, log_beta(a, b)};
   table[0] = quantile(&s, level(0), 0, REGAL_GENE_LARGEST);
   table[LAST] = quantile(&s, level(LAST), table[0], REGAL_GENE_LARGEST);

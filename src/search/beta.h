@@ -4,7 +4,8 @@
 
 #include "decode/decoder.h"
 
-#define REGAL_BETA_BITS 12
+/* 4 KiB a table: 256 of them, a whole set of actions, fit the cache. */
+#define REGAL_BETA_BITS 10
 #define REGAL_BETA_QUANTILES (1 << REGAL_BETA_BITS)
 #define REGAL_BETA_SMALLEST 1e-4 /* of both parameters */
 #define REGAL_BETA_LARGEST 1e6

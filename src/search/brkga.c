@@ -26,6 +26,9 @@ static regal_status set_sizes(regal_brkga *brkga) {
 static regal_status set_proposal(regal_brkga *brkga) {
   regal_search *search = brkga->search;
   brkga->proposal = search->proposal;
+  if (brkga->proposal && brkga->proposal->problem != search->problem)
+    return regal_fail(search->context, REGAL_MISUSE,
+                      "the proposal was made for another problem");
   if (!brkga->proposal) {
     REGAL_TRY(regal_proposal_create(search->context, search->problem,
                                     brkga->decoder->name,

@@ -1,7 +1,7 @@
 /* The inner loops of BRKGA besides decoding: drawing genes and crossover.
  *
  * Number k of a stream serves two uniform genes (24 of 32 bits each), four Beta
- * genes (12 of 16 bits choose a quantile), or four crossover decisions.
+ * genes (10 of 16 bits choose a quantile), or four crossover decisions.
  */
 #include "search/proposal.h"
 
@@ -21,18 +21,19 @@ void regal_sample_uniform(uint64_t key, uint64_t first, regal_gene *genes,
 void regal_sample_tables(uint64_t key, uint64_t first, const regal_gene *tables,
                          const uint32_t *table_of, regal_gene *genes,
                          size_t count) {
+  const uint64_t quantile = REGAL_BETA_QUANTILES - 1;
   size_t i = 0;
   uint64_t number = first;
   for (; i + 4 <= count; i += 4) {
     uint64_t bits = regal_random_at(key, number++);
-    genes[i] = tables[table_of[i] + (bits & 0xfff)];
-    genes[i + 1] = tables[table_of[i + 1] + (bits >> 16 & 0xfff)];
-    genes[i + 2] = tables[table_of[i + 2] + (bits >> 32 & 0xfff)];
-    genes[i + 3] = tables[table_of[i + 3] + (bits >> 48 & 0xfff)];
+    genes[i] = tables[table_of[i] + (bits & quantile)];
+    genes[i + 1] = tables[table_of[i + 1] + (bits >> 16 & quantile)];
+    genes[i + 2] = tables[table_of[i + 2] + (bits >> 32 & quantile)];
+    genes[i + 3] = tables[table_of[i + 3] + (bits >> 48 & quantile)];
   }
   uint64_t bits = regal_random_at(key, number);
   for (; i < count; i++, bits >>= 16)
-    genes[i] = tables[table_of[i] + (bits & 0xfff)];
+    genes[i] = tables[table_of[i] + (bits & quantile)];
 }
 
 /* All ones when the low 16 bits are below `bias`, else 0. */

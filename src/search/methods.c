@@ -8,8 +8,9 @@ static const char no_budget[] = "none: one pass";
 
 /* clang-format off */
 static const regal_method methods[] = {
-    {"auto", "the list schedulers, then BRKGA from the best of them", by_budget, regal_method_auto},
+    {"auto", "list schedulers, then BRKGA, then annealing, each from the best", by_budget, regal_method_auto},
     {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
+    {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
     {"single", "everything on one device, in the file's order", no_budget, regal_method_single},
     {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft},

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "fuzz/fuzz.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,13 +32,16 @@ static const struct {
 };
 static char folder[] = "/tmp/regal-fuzz-XXXXXX";
 
+static int remove_entry(const char *path, const struct stat *info, int kind,
+                        struct FTW *place) {
+  (void)info, (void)kind;
+  if (place->level > 0)
+    remove(path);
+  return 0;
+}
+
 static void empty_folder(void) {
-  DIR *stream = opendir(".");
-  FUZZ_CHECK(stream);
-  for (struct dirent *entry; (entry = readdir(stream));)
-    if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-      unlink(entry->d_name);
-  closedir(stream);
+  nftw(".", remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void leave_folder(void) {
@@ -84,6 +87,11 @@ static void cut_down(regal_options *options) {
   options->population = at_most(options->population, 20);
   options->islands = at_most(options->islands, 2);
   options->threads = options->threads ? at_most(options->threads, 2) : 1;
+  options->count = at_most(options->count, 2);
+  options->nodes = at_most(options->nodes, 60);
+  /* each graph of these costs 10000 evaluations */
+  options->filter = options->paper = false;
+  options->figures[0] = 0; /* gnuplot is not what is tested */
 }
 
 static void run(int count, char **arguments) {

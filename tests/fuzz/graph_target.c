@@ -8,8 +8,10 @@
 
 /* A pipe takes what is written whole, up to this. */
 #define PIPE_BYTES (1 << 20)
-/* Graphs whose text could be larger than that are not written. */
+/* Graphs whose text could be larger than that are not written: JSON repeats
+ * names. */
 #define MOST_BYTES_TO_WRITE (1 << 13)
+#define MOST_BYTES_TO_WRITE_JSON (1 << 11)
 /* What a reader may hold for each byte of a file that is not compressed, and
  * whatever the size. */
 #define BYTES_PER_BYTE 1000
@@ -60,6 +62,9 @@ static void check_round_trip(regal_context *context, const regal_graph *graph,
   FUZZ_CHECK(a.work_ns == b.work_ns && a.critical_ns == b.critical_ns);
   FUZZ_CHECK(a.tensor_bytes == b.tensor_bytes);
   FUZZ_CHECK(a.resident_bytes == b.resident_bytes);
+  FUZZ_CHECK(a.parameters == b.parameters);
+  FUZZ_CHECK(a.reusing_tensors == b.reusing_tensors);
+  FUZZ_CHECK(a.checksum == b.checksum || a.file_nodes != a.ops);
   regal_graph_free(again);
   free(again_bytes);
   free(bytes);
@@ -77,6 +82,9 @@ static void read_once(const uint8_t *bytes, size_t size,
   FUZZ_CHECK(is_compressed(bytes, size) ||
              regal_bytes_peak(context) <= BYTES_ALWAYS + size * BYTES_PER_BYTE);
   if (graph && size <= MOST_BYTES_TO_WRITE)
+    check_round_trip(context, graph,
+                     format == REGAL_GRAPH_JSON ? REGAL_GRAPH_BINARY : format);
+  if (graph && size <= MOST_BYTES_TO_WRITE_JSON && format == REGAL_GRAPH_JSON)
     check_round_trip(context, graph, format);
   regal_graph_free(graph);
   fuzz_close(context);
@@ -86,8 +94,8 @@ void fuzz_graph(const uint8_t *bytes, size_t size, regal_graph_format format) {
   regal_options options;
   regal_options_init(&options);
   read_once(bytes, size, &options, format);
-  options.loops = 1;     /* cut */
-  options.variables = 1; /* resident */
-  options.aliases = true;
+  options.loops = 1;                         /* cut */
+  options.variables = 1;                     /* resident */
+  options.aliases = 1 + (int64_t)(size % 3); /* share, reuse or xla */
   read_once(bytes, size, &options, format);
 }

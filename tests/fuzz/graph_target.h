@@ -1,4 +1,4 @@
-/* The body of both graph targets: what any bytes must do to the reader. */
+/* The body of the graph targets: what any bytes must do to the reader. */
 #ifndef REGAL_TESTS_GRAPH_TARGET_H
 #define REGAL_TESTS_GRAPH_TARGET_H
 

@@ -22,20 +22,19 @@ typedef enum regal_test_genes {
 void regal_test_draw_genes(regal_test_genes kind, uint64_t seed,
                            regal_gene *genes, size_t count);
 
-/* The first decoders of the table; a test checks that these are all. */
-#define REGAL_TEST_DECODERS 2
+#define REGAL_TEST_MOST_DECODERS 32
 
 typedef struct regal_test_decoding {
   regal_context *context;
   const regal_problem *problem;
   regal_simulator *simulator;
   reference_decoder *reference;
-  void *scratch[REGAL_TEST_DECODERS];
-  regal_plan *plan, *expected; /* room for the longest plan */
-  regal_gene *genes;           /* room for the longest chromosome */
-  float *keys;                 /* the same as numbers in [0, 1) */
-  bool plain;                  /* compare with quadratic references too */
-  char about[96];              /* what to say about the case on failure */
+  void *scratch[REGAL_TEST_MOST_DECODERS]; /* one for each decoder */
+  regal_plan *plan, *expected;             /* room for the longest plan */
+  regal_gene *genes;                       /* room for the longest chromosome */
+  float *keys;                             /* the same as numbers in [0, 1) */
+  bool plain;     /* compare with quadratic references too */
+  char about[96]; /* what to say about the case on failure */
 } regal_test_decoding;
 
 /* All of these fail the running test, naming the case, when something is
@@ -46,9 +45,11 @@ void regal_test_decoding_begin(regal_test_decoding *decoding,
 void regal_test_decoding_end(regal_test_decoding *decoding);
 
 /* Decodes decoding->genes and checks everything; the plan is left in
- * decoding->plan. */
+ * decoding->plan. `decoder` counts along the table. */
 regal_fitness regal_test_check_decoder(regal_test_decoding *decoding,
                                        size_t decoder);
+/* The place of a decoder in the table. */
+size_t regal_test_decoder_index(const char *name);
 /* Whether two fitnesses are the same; fails the test if not. */
 void regal_test_same_fitness(const regal_test_decoding *decoding,
                              const char *what, regal_fitness a,

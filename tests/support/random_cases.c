@@ -82,16 +82,19 @@ static uint32_t add_op(regal_random *random, const shape *shape,
   char name[32];
   uint32_t id, outputs = (uint32_t)below(random, shape->outputs + 1);
   bool extra = one_in(random, shape->extras);
+  /* One draw after the other: arguments have no order of their own. */
+  int64_t run_ns = draw(random, 6, shape->most_ns);
+  int64_t temporary = extra ? draw(random, 2, shape->most_bytes) : 0;
+  int64_t resident = extra ? draw(random, 2, shape->most_bytes) : 0;
   snprintf(name, sizeof name, "op%u", place);
-  must(context,
-       regal_builder_add_op(builder, name, draw(random, 6, shape->most_ns),
-                            extra ? draw(random, 2, shape->most_bytes) : 0,
-                            extra ? draw(random, 2, shape->most_bytes) : 0,
-                            &id) == REGAL_OK);
-  for (uint32_t port = 0; port < outputs; port++)
-    must(context, regal_builder_add_output(
-                      builder, id, draw(random, 6, shape->most_bytes),
-                      one_in(random, shape->finals)) == REGAL_OK);
+  must(context, regal_builder_add_op(builder, name, run_ns, temporary, resident,
+                                     &id) == REGAL_OK);
+  for (uint32_t port = 0; port < outputs; port++) {
+    int64_t bytes = draw(random, 6, shape->most_bytes);
+    bool is_final = one_in(random, shape->finals);
+    must(context,
+         regal_builder_add_output(builder, id, bytes, is_final) == REGAL_OK);
+  }
   return outputs;
 }
 
@@ -114,6 +117,38 @@ static void add_edges(regal_random *random, const shape *shape,
                                    shape->place[k]) == REGAL_OK);
 }
 
+/* Parameters, with readers drawn for each, in every second graph; some have no
+ * reader, and some a reader twice. */
+static void add_parameters(regal_random *random, const shape *shape,
+                           regal_context *context, regal_builder *builder) {
+  uint64_t parameters = one_in(random, 2) ? 0 : 1 + below(random, 6);
+  for (uint64_t p = 0; p < parameters; p++) {
+    uint64_t readers = below(random, 1 + 2 * (uint64_t)shape->ops);
+    uint32_t parameter;
+    must(context, regal_builder_add_parameter(
+                      builder, draw(random, 6, shape->most_bytes),
+                      &parameter) == REGAL_OK);
+    if (one_in(random, 2))
+      readers = below(random, 4);
+    for (uint64_t r = 0; r < readers; r++)
+      must(context, regal_builder_add_parameter_use(
+                        builder, (uint32_t)below(random, shape->ops),
+                        parameter) == REGAL_OK);
+  }
+}
+
+/* Outputs that may be written over an input, in every second graph. */
+static void add_marks(regal_random *random, const shape *shape,
+                      regal_context *context, regal_builder *builder,
+                      const uint32_t *outputs) {
+  uint64_t marks = one_in(random, 2) ? 0 : 1 + below(random, 3);
+  for (uint32_t op = 0; marks && op < shape->ops; op++)
+    for (uint32_t port = 0; port < outputs[op]; port++)
+      if (one_in(random, marks))
+        must(context,
+             regal_builder_set_may_reuse(builder, op, port) == REGAL_OK);
+}
+
 void regal_test_random_graph(regal_context *context, uint64_t seed,
                              uint32_t max_ops, regal_graph **graph) {
   regal_random random = stream(seed, 1);
@@ -126,6 +161,9 @@ void regal_test_random_graph(regal_context *context, uint64_t seed,
     outputs[place] = add_op(&random, &shape, context, builder, place);
   for (uint32_t k = 0; k < shape.ops; k++)
     add_edges(&random, &shape, context, builder, outputs, k);
+  random = stream(seed, 5); /* all else stays as it was without these */
+  add_parameters(&random, &shape, context, builder);
+  add_marks(&random, &shape, context, builder, outputs);
   must(context, regal_builder_finish(builder, graph) == REGAL_OK);
   regal_release(context, outputs);
   regal_release(context, shape.place);

@@ -11,7 +11,8 @@ void regal_test_plain_machine(regal_machine *machine, uint32_t devices);
 
 /* 1 .. max_ops ops: chains, trees, layers and tangles, in topological order or
  * shuffled; 0 to 3 outputs; final tensors, control edges, temporary and
- * resident bytes; times and sizes that are often 0 or alike. */
+ * resident bytes; times and sizes that are often 0 or alike; in half of them
+ * parameters, in half of them outputs that may be written over an input. */
 void regal_test_random_graph(regal_context *context, uint64_t seed,
                              uint32_t max_ops, regal_graph **graph);
 

@@ -16,6 +16,8 @@ struct reference_decoder {
   int64_t *ready_ns;  /* [ops] */
   int64_t *end_ns;    /* [ops] */
   int64_t *link_ns;   /* [devices * devices] */
+  uint64_t *holders;  /* [parameters] devices */
+  uint8_t *taken;     /* [tensors] written over in this step */
   entry *heap;        /* [most steps] */
   uint32_t heap_size;
   int64_t clock_ns[REGAL_MAX_DEVICES], memory[REGAL_MAX_DEVICES],
@@ -37,10 +39,13 @@ regal_status reference_create(regal_context *context,
   made->ready_ns = regal_alloc(context, ops, 8);
   made->end_ns = regal_alloc(context, ops, 8);
   made->link_ns = regal_alloc(context, d * d, 8);
+  made->holders = regal_alloc(context, problem->graph->parameters, 8);
+  made->taken = regal_alloc(context, problem->tensors, 1);
   made->heap =
       regal_alloc(context, regal_plan_most_steps(problem), sizeof(entry));
   if (!made->placement || !made->missing || !made->left || !made->ready_ns ||
-      !made->end_ns || !made->link_ns || !made->heap) {
+      !made->end_ns || !made->link_ns || !made->holders || !made->taken ||
+      !made->heap) {
     reference_free(made);
     return regal_fail_memory(context);
   }
@@ -58,6 +63,8 @@ void reference_free(reference_decoder *decoder) {
   regal_release(context, decoder->ready_ns);
   regal_release(context, decoder->end_ns);
   regal_release(context, decoder->link_ns);
+  regal_release(context, decoder->holders);
+  regal_release(context, decoder->taken);
   regal_release(context, decoder->heap);
   regal_release(context, decoder);
 }
@@ -125,6 +132,22 @@ static void count_uses(reference_decoder *r) {
   }
 }
 
+/* Resident bytes, and every parameter once on each device that has a reader. */
+static void hold(reference_decoder *r) {
+  const regal_graph *graph = r->problem->graph;
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    uint32_t device = r->placement[op];
+    r->memory[device] += graph->resident_bytes[op];
+    for (uint32_t i = graph->parameter_begin[op];
+         i < graph->parameter_begin[op + 1]; i++) {
+      uint32_t parameter = graph->parameter[i];
+      if (!(r->holders[parameter] >> device & 1))
+        r->memory[device] += graph->parameter_bytes[parameter];
+      r->holders[parameter] |= UINT64_C(1) << device;
+    }
+  }
+}
+
 static void begin(reference_decoder *r, bool memory) {
   const regal_problem *problem = r->problem;
   uint32_t d = problem->devices;
@@ -133,9 +156,9 @@ static void begin(reference_decoder *r, bool memory) {
   memset(r->link_ns, 0, (size_t)d * d * sizeof *r->link_ns);
   memset(r->clock_ns, 0, sizeof r->clock_ns);
   memset(r->memory, 0, sizeof r->memory);
+  memset(r->holders, 0, problem->graph->parameters * sizeof *r->holders);
   if (memory)
-    for (uint32_t op = 0; op < problem->ops; op++)
-      r->memory[r->placement[op]] += problem->graph->resident_bytes[op];
+    hold(r);
   memcpy(r->peak, r->memory, sizeof r->peak);
   r->heap_size = 0;
 }
@@ -154,15 +177,49 @@ static void use_memory(reference_decoder *r, uint32_t device, int64_t bytes) {
     r->peak[device] = r->memory[device];
 }
 
+/* The input that an output is written over, or REGAL_NONE. */
+static uint32_t find_reusable(const reference_decoder *r, uint32_t op,
+                              uint32_t device, uint32_t output) {
+  const regal_problem *problem = r->problem;
+  if (!problem->may_reuse[output] || !problem->bytes[output])
+    return REGAL_NONE;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    if (r->left[(size_t)t * problem->devices + device] == 1 && !r->taken[t] &&
+        problem->bytes[t] >= problem->bytes[output])
+      return t;
+  }
+  return REGAL_NONE;
+}
+
+static int64_t reused_bytes(reference_decoder *r, uint32_t op,
+                            uint32_t device) {
+  const regal_problem *problem = r->problem;
+  int64_t reused = 0;
+  memset(r->taken, 0, problem->tensors);
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++) {
+    uint32_t input = find_reusable(r, op, device, t);
+    if (input == REGAL_NONE)
+      continue;
+    r->taken[input] = 1;
+    reused += problem->bytes[t];
+  }
+  return reused;
+}
+
 static void run_memory(reference_decoder *r, uint32_t op, uint32_t device) {
   const regal_problem *problem = r->problem;
   uint32_t d = problem->devices;
-  int64_t temporary = problem->graph->temporary_bytes[op];
+  int64_t during = problem->graph->temporary_bytes[op];
+  if (problem->graph->reusing_tensors)
+    during -= reused_bytes(r, op, device);
   for (uint32_t t = problem->output_begin[op];
        t < problem->output_begin[op + 1]; t++)
     r->memory[device] += problem->bytes[t];
-  use_memory(r, device, temporary);
-  r->memory[device] -= temporary;
+  use_memory(r, device, during);
+  r->memory[device] -= during;
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
     if (--r->left[(size_t)problem->input[i] * d + device] == 0)

@@ -17,7 +17,25 @@ typedef struct toy_op {
   const char *waits; /* letters of the ops that it waits for */
   bool is_final;
   int64_t temporary, resident;
+  bool may_reuse;         /* its output may be written over an input */
+  const char *parameters; /* digits; parameter k has 10^k bytes, so that a
+                             number of bytes says which are held */
 } toy_op;
+
+static inline void toy_parameters(regal_builder *builder, const toy_op *ops,
+                                  size_t count) {
+  uint32_t added = 0;
+  int64_t bytes = 1;
+  for (uint32_t id = 0; id < count; id++)
+    for (const char *c = ops[id].parameters; c && *c; c++) {
+      uint32_t parameter = (uint32_t)(*c - '0');
+      for (; added <= parameter; added++, bytes *= 10)
+        assert_int_equal(regal_builder_add_parameter(builder, bytes, NULL),
+                         REGAL_OK);
+      assert_int_equal(regal_builder_add_parameter_use(builder, id, parameter),
+                       REGAL_OK);
+    }
+}
 
 static inline regal_graph *toy_graph(regal_context *context, const toy_op *ops,
                                      size_t count) {
@@ -34,6 +52,8 @@ static inline regal_graph *toy_graph(regal_context *context, const toy_op *ops,
     assert_int_equal(
         regal_builder_add_output(builder, id, ops[i].bytes, ops[i].is_final),
         REGAL_OK);
+    if (ops[i].may_reuse)
+      assert_int_equal(regal_builder_set_may_reuse(builder, id, 0), REGAL_OK);
     for (const char *c = ops[i].reads; c && *c; c++)
       assert_int_equal(
           regal_builder_add_input(builder, id, (uint32_t)(*c - 'a'), 0),
@@ -43,6 +63,7 @@ static inline regal_graph *toy_graph(regal_context *context, const toy_op *ops,
           regal_builder_add_control(builder, (uint32_t)(*c - 'a'), id),
           REGAL_OK);
   }
+  toy_parameters(builder, ops, count);
   assert_int_equal(regal_builder_finish(builder, &graph), REGAL_OK);
   return graph;
 }

@@ -59,7 +59,7 @@ static void test_other_classes_stay(void **state) {
   assert_int_equal(affinity, b->problem->ops * 2);
   assert_int_equal(priority, b->problem->ops);
   assert_int_equal(transfer, b->problem->tensors * 2);
-  assert_int_equal(regal_proposal_genes(set, "threshold"), 0);
+  assert_int_equal(regal_proposal_genes(set, "none"), 0);
   set_beta(set, "transfer", SIZE_MAX, 6, 1);
   drawn before = draw(plain, 9), after = draw(set, 9);
   assert_int_equal(changes(&before, &after, 0, affinity + priority), 0);
@@ -70,16 +70,22 @@ static void test_other_classes_stay(void **state) {
   regal_proposal_free(set);
 }
 
-/* The mean of many draws of one gene. */
-static double mean_of(const regal_proposal *proposal, size_t gene) {
+/* Draws one gene many times: its mean must be that of Beta(a, b) to five
+ * standard errors, its variance to a tenth. */
+static void check_gene(const regal_proposal *proposal, size_t gene, double a,
+                       double b) {
   enum { DRAWS = 4000 };
-  double sum = 0;
+  double sum = 0, squares = 0, exact = a / (a + b);
+  double exact_variance = exact * (1 - exact) / (a + b + 1);
   for (uint64_t key = 0; key < DRAWS; key++) {
     drawn d = draw(proposal, regal_random_key(key, REGAL_PURPOSE_TEST, 0, 0));
-    sum += d.gene[gene] * 0x1p-24;
+    double x = d.gene[gene] * 0x1p-24;
+    sum += x;
+    squares += (x - exact) * (x - exact);
     free(d.gene);
   }
-  return sum / DRAWS;
+  assert_float_equal(sum / DRAWS, exact, 5 * sqrt(exact_variance / DRAWS));
+  assert_float_equal(squares / DRAWS, exact_variance, exact_variance / 10);
 }
 
 /* One gene has a Beta; its neighbours in the class stay uniform, and a gene
@@ -92,10 +98,10 @@ static void test_one_gene(void **state) {
   set_beta(proposal, "priority", 3, 2, 8);
   set_beta(proposal, "priority", 4, 9, 1);
   set_beta(proposal, "priority", 4, 30, 10);
-  assert_float_equal(mean_of(proposal, first + 2), 0.5, 0.023);
-  assert_float_equal(mean_of(proposal, first + 3), 0.2, 0.01);
-  assert_float_equal(mean_of(proposal, first + 4), 0.75, 0.006);
-  assert_float_equal(mean_of(proposal, first + 5), 0.5, 0.023);
+  check_gene(proposal, first + 2, 1, 1);
+  check_gene(proposal, first + 3, 2, 8);
+  check_gene(proposal, first + 4, 30, 10);
+  check_gene(proposal, first + 5, 1, 1);
   regal_proposal_free(proposal);
 }
 
@@ -110,8 +116,8 @@ static void test_many_shapes(void **state) {
   /* Beta(1, 1) besides, for the genes that are not set. */
   assert_int_equal(proposal->shape_count, b->problem->ops + 1);
   size_t first = regal_proposal_genes(proposal, "affinity");
-  assert_float_equal(mean_of(proposal, first), 1 / 21.0, 0.004);
-  assert_float_equal(mean_of(proposal, first + 19), 0.5, 0.006);
+  check_gene(proposal, first, 1, 20);
+  check_gene(proposal, first + 19, 20, 20);
   regal_proposal_free(proposal);
 }
 
@@ -257,6 +263,32 @@ static void test_bias(void **state) {
   regal_proposal_free(proposal);
 }
 
+/* A probability becomes the largest of 65536 cases in which the elite wins. */
+static void test_limits_of_bias(void **state) {
+  search_bench *b = *state;
+  use_synthetic(b, 30, 4);
+  regal_proposal *proposal = make_proposal(b, "batched");
+  static const double bias[] = {0.5, 0.7, 0.95, 1};
+  static const uint16_t limit[] = {32767, 45874, 62258, 65535};
+  size_t first = regal_proposal_genes(proposal, "affinity");
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(regal_proposal_set_bias(proposal, "priority", i, bias[i]),
+                     REGAL_OK);
+    assert_int_equal(proposal->bias[first + i], limit[i]);
+  }
+  search_begin(b);
+  b->search.proposal = proposal;
+  regal_brkga *brkga = begin_brkga(b, &regal_decoder_batched);
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(brkga->gene_bias[first + i], limit[i]);
+  assert_int_equal(brkga->bias, 45875);
+  assert_int_equal(brkga->gene_bias[0], 45874);
+  assert_int_equal(brkga->gene_bias[first + 4], 45874);
+  regal_brkga_free(brkga);
+  search_end(b);
+  regal_proposal_free(proposal);
+}
+
 static void test_bias_of_all(void **state) {
   search_bench *b = *state;
   set_option(b, "method", "brkga");
@@ -292,8 +324,8 @@ static void test_misuse(void **state) {
   search_bench *b = *state;
   use_synthetic(b, 8, 1);
   regal_proposal *p = NULL;
-  expect_misuse(b, regal_proposal_create(b->context, b->problem, "clock", &p),
-                "there is no decoder \"clock\"");
+  expect_misuse(b, regal_proposal_create(b->context, b->problem, "none", &p),
+                "there is no decoder \"none\"");
   assert_null(p);
   p = make_proposal(b, "batched");
   expect_misuse(b, regal_proposal_set_beta(p, "transfer", 0, 1, 1),
@@ -357,6 +389,7 @@ int main(void) {
       SEARCH_TEST(test_decoder_of_proposal),
       SEARCH_TEST(test_certain_beta),
       SEARCH_TEST(test_bias),
+      SEARCH_TEST(test_limits_of_bias),
       SEARCH_TEST(test_bias_of_all),
       SEARCH_TEST(test_misuse),
       SEARCH_TEST(test_proposal_of_another_problem),

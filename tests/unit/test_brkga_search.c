@@ -412,8 +412,8 @@ static void test_memory_limit(void **state) {
   set_option(b, "memory-limit", limit);
   regal_result_free(fast);
   make_problem(b);
-  for (size_t d = 0; d < regal_decoder_count(); d++) {
-    set_option(b, "decoder", regal_decoder_at(d).name);
+  for (int batched = 0; batched < 2; batched++) {
+    set_option(b, "decoder", batched ? "batched" : "paper");
     regal_result *result = optimize(b);
     assert_true(result->fits);
     assert_int_equal(result->cost.excess_bytes, 0);
@@ -449,6 +449,21 @@ static void test_impossible_limit(void **state) {
   }
 }
 
+/* On one device every plan meets the bound on run time, but here none fits. */
+static void test_bound_beyond_the_limit(void **state) {
+  search_bench *b = *state;
+  b->options.devices = 1;
+  set_option(b, "memory-limit", "1");
+  use_synthetic(b, 20, 1);
+  set_option(b, "method", "brkga");
+  b->options.evaluations = 500;
+  regal_result *result = optimize(b);
+  assert_int_equal(result->cost.runtime_ns, result->bound.runtime_ns);
+  assert_false(result->fits);
+  assert_int_equal(result->stop, REGAL_STOP_BUDGET);
+  regal_result_free(result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       SEARCH_TEST(test_evaluations_are_exact),
@@ -468,6 +483,7 @@ int main(void) {
       SEARCH_TEST(test_order_of_fitness),
       SEARCH_TEST(test_memory_limit),
       SEARCH_TEST(test_impossible_limit),
+      SEARCH_TEST(test_bound_beyond_the_limit),
   };
   return cmocka_run_group_tests_name("brkga_search", tests, files_enter,
                                      files_leave);

@@ -344,7 +344,7 @@ static void test_aliases_are_ignored_by_default(void **state) {
 }
 
 static void test_aliases_share_memory(void **state) {
-  regal_options aliases = loaded_options(*state, "aliases", "true", NULL);
+  regal_options aliases = loaded_options(*state, "aliases", "share", NULL);
   regal_graph *graph = loaded_graph(*state, alias_chain, &aliases);
   assert_int_equal(loaded_bytes(graph, "a", 1), 8);
   assert_int_equal(loaded_bytes(graph, "b", 0), 0);

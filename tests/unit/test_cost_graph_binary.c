@@ -259,7 +259,8 @@ static void test_field_numbers(void **state) {
                 {"memory_time", 15},
                 {"device_persistent_memory_size", 16},
                 {"inaccurate", 17},
-                {"regal_run_ns", 1000}};
+                {"regal_run_ns", 1000},
+                {"regal_parameter", 1001}};
   const ProtobufCMessageDescriptor *node =
       &regal__cost_graph_def__node__descriptor;
   (void)state;

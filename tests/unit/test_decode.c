@@ -185,7 +185,8 @@ static void test_paper_chromosome(void **state) {
   assert_int_equal(regal_decoder_genes(&regal_decoder_paper, problem), 15);
   for (size_t i = 0; i < 15; i++)
     decoding.genes[i] = gene(chromosome[i]);
-  regal_fitness fitness = regal_test_check_decoder(&decoding, 0);
+  size_t paper = regal_test_decoder_index("paper");
+  regal_fitness fitness = regal_test_check_decoder(&decoding, paper);
   assert_int_equal(decoding.plan->step_count, COUNT(expected));
   assert_memory_equal(decoding.plan->steps, expected, sizeof expected);
   /* 1 ends at 30; both transfers are free; then 2 and 3 run side by side. */
@@ -193,13 +194,13 @@ static void test_paper_chromosome(void **state) {
   /* With the priorities of A and C for device 2 exchanged A goes first; those
    * for device 1 are not asked for. */
   decoding.genes[10] = gene(0.75), decoding.genes[14] = gene(0.35);
-  regal_test_check_decoder(&decoding, 0);
+  regal_test_check_decoder(&decoding, paper);
   assert_int_equal(decoding.plan->steps[1].port, 0);
   assert_int_equal(decoding.plan->steps[2].port, 2);
   /* Equal priorities: ops before transfers, then by index. */
   for (size_t i = 6; i < 15; i++)
     decoding.genes[i] = gene(0.5);
-  regal_test_check_decoder(&decoding, 0);
+  regal_test_check_decoder(&decoding, paper);
   static const regal_step tied[] = {{0, REGAL_RUN, 0, 0},
                                     {2, REGAL_RUN, 0, 0},
                                     {0, 0, 0, 1},
@@ -248,18 +249,24 @@ static void test_gene_classes(void **state) {
   regal_graph_free(graph);
 }
 
+static void check_row(const char *name, const char *genes) {
+  regal_decoder_info info = regal_decoder_at(regal_test_decoder_index(name));
+  assert_string_equal(info.name, name);
+  assert_string_equal(info.genes, genes);
+  assert_true(strlen(info.help) > 10);
+}
+
 static void test_decoder_table(void **state) {
   (void)state;
-  assert_int_equal(regal_decoder_count(), 2);
-  assert_string_equal(regal_decoder_at(0).name, "paper");
-  assert_string_equal(
-      regal_decoder_at(0).genes,
-      "affinity (op, device), priority (op), transfer (tensor, device)");
-  assert_string_equal(regal_decoder_at(1).name, "batched");
-  assert_string_equal(regal_decoder_at(1).genes,
-                      "affinity (op, device), priority (op)");
-  assert_null(regal_decoder_find("clock"));
+  check_row("paper",
+            "affinity (op, device), priority (op), transfer (tensor, device)");
+  check_row("batched", "affinity (op, device), priority (op)");
+  assert_null(regal_decoder_find("none"));
   assert_null(regal_decoder_find(""));
+  for (size_t i = 0; i < regal_decoder_count(); i++) {
+    const char *name = regal_decoder_at(i).name;
+    assert_string_equal(regal_decoder_find(name)->name, name);
+  }
 }
 
 int main(void) {

@@ -22,12 +22,19 @@ typedef struct setting {
   bool overlapped, plain;
 } setting;
 
+/* Whether the decoder's machinery changes with size as above. */
+static bool has_levels(const regal_decoder *decoder) {
+  return decoder == &regal_decoder_paper || decoder == &regal_decoder_batched;
+}
+
 static void check_kinds(regal_test_decoding *decoding, const setting *how,
                         unsigned kinds) {
   for (int kind = 0; kind < REGAL_TEST_GENE_KINDS; kind++)
     for (size_t i = 0; (kinds >> kind & 1) && i < regal_decoder_count(); i++) {
       const regal_decoder *decoder =
           regal_decoder_find(regal_decoder_at(i).name);
+      if (how->ops > 1000 && !has_levels(decoder))
+        continue;
       snprintf(decoding->about, sizeof decoding->about,
                "%u ops of width %u on %u devices, genes %d, %s", how->ops,
                how->width, how->devices, kind, decoder->name);

@@ -114,6 +114,45 @@ static void test_describe_and_op(void **state) {
   regal_graph_free(graph);
 }
 
+/* Numbers of adding, for the ops "xyz" that are sorted to "yzx". */
+static void test_parameters_and_marks(void **state) {
+  regal_builder *builder;
+  regal_graph *g;
+  regal_graph_info info;
+  uint32_t last;
+  regal_builder_create(*state, &builder);
+  assert_int_equal(regal_builder_add_parameter_use(builder, 2, 3), REGAL_OK);
+  assert_int_equal(regal_builder_set_may_reuse(builder, 0, 1), REGAL_OK);
+  assert_int_equal(add_sketch(builder, "xyz", "z>x"), REGAL_OK);
+  regal_builder_add_output(builder, 0, 5, false);
+  for (uint32_t p = 0; p < 4; p++) {
+    assert_int_equal(regal_builder_add_parameter(builder, 100 + p, &last),
+                     REGAL_OK);
+    assert_int_equal(last, p);
+  }
+  regal_builder_add_op(builder, "w", 10, 0, 1000, NULL);
+  static const uint32_t uses[][2] = {{2, 0}, {0, 3}, {0, 0}, {2, 3}, {0, 3}};
+  for (int i = 0; i < 5; i++)
+    regal_builder_add_parameter_use(builder, uses[i][0], uses[i][1]);
+  regal_builder_add_parameter_use(builder, 3, 1);
+  regal_builder_set_may_reuse(builder, 2, 0);
+  regal_builder_set_may_reuse(builder, 0, 1);
+  assert_int_equal(regal_builder_finish(builder, &g), REGAL_OK);
+  assert_int_equal(g->parameters, 4);
+  assert_memory_equal(g->parameter_bytes, ((int64_t[]){100, 101, 102, 103}),
+                      32);
+  assert_memory_equal(g->parameter_begin, ((uint32_t[]){0, 0, 2, 4, 5}), 20);
+  ROW(g->parameter_begin, g->parameter, 1, 0, 3);
+  ROW(g->parameter_begin, g->parameter, 2, 0, 3);
+  ROW(g->parameter_begin, g->parameter, 3, 1);
+  assert_memory_equal(g->may_reuse, ((uint8_t[]){0, 1, 0, 1}), 4);
+  regal_graph_describe(g, &info);
+  assert_int_equal(info.parameters, 4);
+  assert_int_equal(info.reusing_tensors, 2);
+  assert_int_equal(info.resident_bytes, 1000 + 100 + 101 + 103);
+  regal_graph_free(g);
+}
+
 static void test_critical_path_follows_control_edges(void **state) {
   regal_graph *graph = sketch(*state, "abcde", "a:b b:c c:d");
   assert_int_equal(graph->critical_ns, 40);
@@ -183,6 +222,14 @@ static uint64_t checksum_varied(regal_context *context, int varied) {
     regal_builder_add_output(builder, 0, 0, false);
   if (varied == 9)
     regal_builder_set_file_nodes(builder, 2);
+  if (varied >= 10 && varied < 14)
+    regal_builder_add_parameter(builder, varied == 11, NULL);
+  if (varied == 12)
+    regal_builder_add_parameter_use(builder, 0, 0);
+  if (varied == 13)
+    regal_builder_add_parameter(builder, 0, NULL);
+  if (varied == 14)
+    regal_builder_set_may_reuse(builder, 0, 0);
   regal_builder_finish(builder, &graph);
   uint64_t checksum = graph->checksum;
   regal_graph_free(graph);
@@ -195,8 +242,8 @@ static void test_checksum_depends_on_everything(void **state) {
   assert_true(base != checksum_of(*state, "abd", "a>b b:d"));
   assert_true(base != checksum_of(*state, "abc", "a:b b:c"));
   assert_true(base != checksum_of(*state, "abc", "a>b a:c"));
-  uint64_t sums[10];
-  for (int i = 0; i < 10; i++) {
+  uint64_t sums[15];
+  for (int i = 0; i < 15; i++) {
     sums[i] = checksum_varied(*state, i);
     for (int j = 0; j < i; j++)
       assert_true(sums[i] != sums[j]);
@@ -207,6 +254,8 @@ static void test_checksum_depends_on_everything(void **state) {
 static void test_checksum_is_pinned(void **state) {
   uint64_t sum = checksum_of(*state, "abc", "a>b b:c");
   assert_true(sum == UINT64_C(0x6f90bee7baf1689c));
+  assert_true(checksum_varied(*state, 12) == UINT64_C(0x810725d255e47796));
+  assert_true(checksum_varied(*state, 14) == UINT64_C(0xb5e953b064d8dc93));
 }
 
 /* -- Properties ------------------------------------------------------------ */
@@ -338,6 +387,12 @@ static regal_status build_with(regal_context *context, const char *edges,
   regal_status status =
       add_sketch(builder, "abcdefghijklmnopqrstuvwxyz", edges);
   if (status == REGAL_OK)
+    status = regal_builder_add_parameter(builder, 10, NULL);
+  if (status == REGAL_OK)
+    status = regal_builder_add_parameter_use(builder, 3, 0);
+  if (status == REGAL_OK)
+    status = regal_builder_set_may_reuse(builder, 0, 0);
+  if (status == REGAL_OK)
     return regal_builder_finish(builder, graph);
   regal_builder_free(builder);
   return status;
@@ -410,6 +465,7 @@ int main(void) {
       CONTEXT_TEST(test_order_is_the_files_where_it_can_be),
       CONTEXT_TEST(test_every_array),
       CONTEXT_TEST(test_describe_and_op),
+      CONTEXT_TEST(test_parameters_and_marks),
       CONTEXT_TEST(test_critical_path_follows_control_edges),
       CONTEXT_TEST(test_notes),
       CONTEXT_TEST(test_positions_of_a_reader),

@@ -120,6 +120,53 @@ static void test_errors_of_edges(void **state) {
   assert_control_fails(c, NULL, 1, 1, "op \"b\" waits for itself");
 }
 
+static void test_errors_of_parameters(void **state) {
+  regal_context *context = *state;
+  regal_builder *b = three_ops(context, "m.pb");
+  const int64_t most = (INT64_C(1) << 56) - 1; /* 64 of them stay below 2^62 */
+  uint32_t parameter = 99;
+  assert_failed(context, regal_builder_add_parameter(b, -3, &parameter),
+                REGAL_BAD_INPUT, "parameter 0: size -3 is negative");
+  assert_failed(context, regal_builder_add_parameter(b, most + 1, &parameter),
+                REGAL_BAD_INPUT,
+                "parameter 0: with its size of 72057594037927936 on each of "
+                "64 devices the graph's total is beyond 2^62");
+  assert_int_equal(parameter, 99);
+  assert_int_equal(regal_builder_add_parameter(b, most, &parameter), REGAL_OK);
+  assert_int_equal(parameter, 0);
+  assert_failed(context, regal_builder_add_parameter(b, 1, NULL),
+                REGAL_BAD_INPUT,
+                "parameter 1: with its size of 1 on each of 64 devices the "
+                "graph's total is beyond 2^62");
+  assert_failed(context, regal_builder_add_output(b, 2, 61, false),
+                REGAL_BAD_INPUT,
+                "m.pb:3: op \"c\": with its output size of 61 the graph's "
+                "total is beyond 2^62");
+  regal_builder_add_parameter_use(b, 2, 1);
+  assert_finish_fails(b, REGAL_BAD_INPUT,
+                      "m.pb:3: op \"c\" reads parameter 1, but the number of "
+                      "parameters is 1");
+  b = three_ops(context, "m.pb");
+  regal_builder_add_parameter(b, 1, NULL);
+  regal_builder_add_parameter_use(b, 3, 0);
+  assert_finish_fails(b, REGAL_BAD_INPUT,
+                      "a parameter is read by op 3, but the number of ops is "
+                      "3");
+}
+
+static void test_errors_of_marks(void **state) {
+  regal_builder *b = three_ops(*state, "m.pb");
+  regal_builder_set_may_reuse(b, 1, 1);
+  assert_finish_fails(b, REGAL_BAD_INPUT,
+                      "m.pb:2: output 1 of op \"b\" may reuse an input, but "
+                      "the op has 1 output");
+  b = three_ops(*state, NULL);
+  regal_builder_set_may_reuse(b, UINT32_MAX, 0);
+  assert_finish_fails(b, REGAL_BAD_INPUT,
+                      "an output that may reuse an input is of op 4294967295, "
+                      "but the number of ops is 3");
+}
+
 static void test_errors_of_whole_graphs(void **state) {
   regal_context *context = *state;
   regal_builder *builder;
@@ -147,6 +194,9 @@ static void test_null_is_misuse(void **state) {
   assert_int_equal(regal_builder_add_output(NULL, 0, 0, 0), REGAL_MISUSE);
   assert_int_equal(regal_builder_add_input(NULL, 0, 0, 0), REGAL_MISUSE);
   assert_int_equal(regal_builder_add_control(NULL, 0, 0), REGAL_MISUSE);
+  assert_int_equal(regal_builder_add_parameter(NULL, 0, NULL), REGAL_MISUSE);
+  assert_int_equal(regal_builder_add_parameter_use(NULL, 0, 0), REGAL_MISUSE);
+  assert_int_equal(regal_builder_set_may_reuse(NULL, 0, 0), REGAL_MISUSE);
   assert_int_equal(regal_builder_finish(NULL, &graph), REGAL_MISUSE);
   regal_builder_free(NULL);
   regal_graph_free(NULL);
@@ -239,6 +289,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CONTEXT_TEST(test_errors_while_adding),
       CONTEXT_TEST(test_errors_of_edges),
+      CONTEXT_TEST(test_errors_of_parameters),
+      CONTEXT_TEST(test_errors_of_marks),
       CONTEXT_TEST(test_errors_of_whole_graphs),
       CONTEXT_TEST(test_null_is_misuse),
       CONTEXT_TEST(test_names_in_messages_stay_on_one_short_line),

@@ -280,7 +280,7 @@ static void test_misuse(void **state) {
 /* Loads and saves with the n-th allocation failing. */
 static regal_status load_and_save(regal_context *context, const char *path) {
   regal_options options = loaded_options(context, "loops", "cut", "variables",
-                                         "resident", "aliases", "true", NULL);
+                                         "resident", "aliases", "share", NULL);
   regal_graph *graph;
   REGAL_TRY(regal_graph_load(context, path, &options, &graph));
   regal_status status = REGAL_OK;

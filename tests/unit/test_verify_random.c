@@ -61,27 +61,81 @@ static bool touches(const regal_graph *graph, const regal_step *step,
   return false;
 }
 
+/* Whether the device needs the tensor in a step from `first` to `end`. */
+static bool touched_within(const random_case *c, uint32_t tensor,
+                           uint32_t device, uint32_t first, uint32_t end) {
+  for (uint32_t i = first; i < end; i++)
+    if (touches(c->graph, &c->plan->steps[i], tensor, device))
+      return true;
+  return false;
+}
+
+static bool needed_later(const random_case *c, uint32_t tensor, uint32_t device,
+                         uint32_t first) {
+  if (c->graph->is_final[tensor] &&
+      home_of(c->plan, c->graph->producer[tensor]) == device)
+    return true;
+  return touched_within(c, tensor, device, first, c->plan->step_count);
+}
+
+/* Bytes of outputs that step i writes over inputs. Every input is offered to
+ * one output only: the offers are crossed out one by one. */
+static int64_t bytes_saved(const random_case *c, uint32_t i) {
+  const regal_graph *graph = c->graph;
+  const regal_step *step = &c->plan->steps[i];
+  int64_t saved = 0, offers[64] = {0};
+  if (step->port != REGAL_RUN)
+    return 0;
+  uint32_t inputs =
+      graph->input_begin[step->op + 1] - graph->input_begin[step->op];
+  assert_true(inputs <= 64);
+  for (uint32_t k = 0; k < inputs; k++) {
+    uint32_t input = graph->input[graph->input_begin[step->op] + k];
+    offers[k] =
+        needed_later(c, input, step->device, i + 1) ? 0 : graph->bytes[input];
+  }
+  for (uint32_t t = graph->output_begin[step->op];
+       t < graph->output_begin[step->op + 1]; t++) {
+    uint32_t k = 0;
+    while (k < inputs && offers[k] < graph->bytes[t])
+      k++;
+    if (!graph->may_reuse[t] || !graph->bytes[t] || k == inputs)
+      continue;
+    offers[k] = 0;
+    saved += graph->bytes[t];
+  }
+  return saved;
+}
+
+/* What the device holds all the time. */
+static int64_t bytes_resident(const random_case *c, uint32_t device) {
+  const regal_graph *graph = c->graph;
+  int64_t bytes = 0;
+  for (uint32_t op = 0; op < graph->ops; op++)
+    if (home_of(c->plan, op) == device)
+      bytes += graph->resident_bytes[op];
+  for (uint32_t p = 0; p < graph->parameters; p++) {
+    bool read = false;
+    for (uint32_t op = 0; op < graph->ops; op++)
+      for (uint32_t k = graph->parameter_begin[op];
+           k < graph->parameter_begin[op + 1]; k++)
+        read |= graph->parameter[k] == p && home_of(c->plan, op) == device;
+    bytes += read ? graph->parameter_bytes[p] : 0;
+  }
+  return bytes;
+}
+
 /* Bytes on the device during step i: each tensor counts from the first step
  * that touches it there to the last. */
 static int64_t bytes_during(const random_case *c, uint32_t i, uint32_t device) {
   const regal_graph *graph = c->graph;
-  const regal_plan *plan = c->plan;
-  int64_t bytes = 0;
-  for (uint32_t op = 0; op < graph->ops; op++)
-    if (home_of(plan, op) == device)
-      bytes += graph->resident_bytes[op];
-  if (plan->steps[i].port == REGAL_RUN)
-    bytes += graph->temporary_bytes[plan->steps[i].op];
-  for (uint32_t t = 0; t < graph->tensors; t++) {
-    bool before = false;
-    bool later =
-        graph->is_final[t] && home_of(plan, graph->producer[t]) == device;
-    for (uint32_t k = 0; k <= i; k++)
-      before |= touches(graph, &plan->steps[k], t, device);
-    for (uint32_t k = i; k < plan->step_count; k++)
-      later |= touches(graph, &plan->steps[k], t, device);
-    bytes += before && later ? graph->bytes[t] : 0;
-  }
+  const regal_step *step = &c->plan->steps[i];
+  int64_t bytes = bytes_resident(c, device) - bytes_saved(c, i);
+  if (step->port == REGAL_RUN)
+    bytes += graph->temporary_bytes[step->op];
+  for (uint32_t t = 0; t < graph->tensors; t++)
+    if (touched_within(c, t, device, 0, i + 1) && needed_later(c, t, device, i))
+      bytes += graph->bytes[t];
   return bytes;
 }
 
@@ -245,7 +299,10 @@ static void check_bounds(const regal_graph *graph, const regal_machine *machine,
     }
     for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
          t++)
-      bytes += graph->bytes[t];
+      bytes += graph->may_reuse[t] ? 0 : graph->bytes[t];
+    for (uint32_t k = graph->parameter_begin[op];
+         k < graph->parameter_begin[op + 1]; k++)
+      bytes += graph->parameter_bytes[graph->parameter[k]];
     end[op] = start + least_ns(machine, graph, op);
     work += least_ns(machine, graph, op);
     assert_true(best->runtime.cost.runtime_ns >= end[op]);

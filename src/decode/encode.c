@@ -1,4 +1,5 @@
-#include "decode/place.h"
+/* From plans back to genes, for warm starts. */
+#include "decode/encode.h"
 
 void regal_encode_placement(const regal_problem *problem,
                             const regal_plan *plan, regal_gene *affinity,
@@ -20,4 +21,10 @@ void regal_encode_placement(const regal_problem *problem,
     for (uint32_t a = 0; a < problem->devices; a++)
       row[a] = a == relabel[step->device] ? REGAL_GENE_LARGEST : 0;
   }
+}
+
+void regal_encode_order(const regal_plan *plan, regal_gene *priority) {
+  for (uint32_t i = 0; i < plan->step_count; i++)
+    if (regal_step_runs(&plan->steps[i]))
+      priority[plan->steps[i].op] = regal_encode_position(plan, i);
 }

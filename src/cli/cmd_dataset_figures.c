@@ -1,0 +1,193 @@
+/* Histograms of datasets, as the paper's: the share of each dataset's graphs by
+ * ops, edges and so on, on logarithmic scales. The data are CSV files, the
+ * pictures are gnuplot's, which is looked for when it is needed. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/cmd_dataset.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BINS_PER_DOUBLING 2
+
+static FILE *create(const char *folder, const char *name, const char *ending) {
+  char path[1400];
+  snprintf(path, sizeof path, "%s/%s%s", folder, name, ending);
+  return fopen(path, "w");
+}
+
+/* False, with errno, when something could not be written. */
+static bool finish(FILE *file) {
+  bool failed = ferror(file) != 0;
+  return fclose(file) == 0 && !failed;
+}
+
+static void clean_title(const char *path, char title[64]) {
+  regal_cli_dataset_title(path, title);
+  for (char *at = title; *at; at++)
+    if (strchr(",\"'\\", *at) || (unsigned char)*at < ' ')
+      *at = '_';
+}
+
+/* -- Data ------------------------------------------------------------------ */
+
+static bool write_graphs(const regal_cli *cli, regal_dataset *const *datasets,
+                         size_t count) {
+  FILE *file = create(cli->options.figures, "graphs", ".csv");
+  if (!file)
+    return false;
+  fputs("dataset,split", file);
+  for (size_t q = 0; q < REGAL_QUANTITIES; q++)
+    fprintf(file, ",%s", regal_quantities[q].name);
+  fputs(",name\n", file);
+  for (size_t d = 0; d < count; d++) {
+    char title[64];
+    clean_title(cli->argument[d], title);
+    for (size_t i = 0; i < regal_dataset_count(datasets[d]); i++) {
+      const regal_entry *entry = regal_dataset_entry(datasets[d], i);
+      fprintf(file, "%s,%s", title, entry->split);
+      for (size_t q = 0; q < REGAL_QUANTITIES; q++)
+        fprintf(file, ",%.6g", regal_quantities[q].of(&entry->figures));
+      fprintf(file, ",\"%s\"\n", entry->name);
+    }
+  }
+  return finish(file);
+}
+
+static int bin_of(double value, int bins_per_doubling) {
+  return (int)floor(log2(value < 1 ? 1 : value) * bins_per_doubling + 1e-9);
+}
+
+/* The last quantity, a ratio, is spread less and gets finer bins. */
+static int resolution(size_t quantity) {
+  return quantity == REGAL_QUANTITIES - 1 ? 4 * BINS_PER_DOUBLING
+                                          : BINS_PER_DOUBLING;
+}
+
+typedef struct range {
+  int first, last; /* bins that are not empty */
+} range;
+
+static range range_of(regal_dataset *const *datasets, size_t count,
+                      size_t quantity) {
+  range found = {INT_MAX, 0};
+  for (size_t d = 0; d < count; d++)
+    for (size_t i = 0; i < regal_dataset_count(datasets[d]); i++) {
+      const regal_entry *entry = regal_dataset_entry(datasets[d], i);
+      int bin = bin_of(regal_quantities[quantity].of(&entry->figures),
+                       resolution(quantity));
+      found.first = bin < found.first ? bin : found.first;
+      found.last = bin > found.last ? bin : found.last;
+    }
+  return found;
+}
+
+static double share_in(const regal_dataset *dataset, size_t quantity, int bin) {
+  size_t count = regal_dataset_count(dataset), inside = 0;
+  for (size_t i = 0; i < count; i++)
+    inside += bin_of(regal_quantities[quantity].of(
+                         &regal_dataset_entry(dataset, i)->figures),
+                     resolution(quantity)) == bin;
+  return count ? 100. * (double)inside / (double)count : 0;
+}
+
+/* A row for each bin: where it begins, and the share of each dataset in it. An
+ * empty one on either side closes the picture. */
+static bool write_bins(const regal_cli *cli, regal_dataset *const *datasets,
+                       size_t count, size_t quantity) {
+  const regal_quantity *what = &regal_quantities[quantity];
+  FILE *file = create(cli->options.figures, what->name, ".csv");
+  range bins = range_of(datasets, count, quantity);
+  if (!file)
+    return false;
+  fprintf(file, "%s", what->name);
+  for (size_t d = 0; d < count; d++) {
+    char title[64];
+    clean_title(cli->argument[d], title);
+    fprintf(file, ",%s", title);
+  }
+  for (int bin = bins.first - 1; bin <= bins.last + 1; bin++) {
+    fprintf(file, "\n%.6g", exp2((double)bin / resolution(quantity)));
+    for (size_t d = 0; d < count; d++)
+      fprintf(file, ",%.4g", share_in(datasets[d], quantity, bin));
+  }
+  fputc('\n', file);
+  return finish(file);
+}
+
+/* -- Pictures -------------------------------------------------------------- */
+
+static bool write_script(const regal_cli *cli, size_t count) {
+  FILE *file = create(cli->options.figures, "histograms", ".gp");
+  if (!file)
+    return false;
+  fputs("# gnuplot histograms.gp, in this folder\n"
+        "set terminal svg size 640,360 dynamic font 'sans,13' background "
+        "'white'\n"
+        "set datafile separator ','\n"
+        "set key top right noenhanced autotitle columnheader\n"
+        "set logscale x\nset ylabel '% of the graphs'\n"
+        "set grid ytics lc '#dddddd'\nset border 3\nset tics nomirror out\n"
+        "set autoscale xfix\nset yrange [0:]\n"
+        "set linetype 1 lc '#0060ad' lw 2\nset linetype 2 lc '#d95319' lw 2\n"
+        "set linetype 3 lc '#2a9d3f' lw 2\n",
+        file);
+  for (size_t q = 0; q < REGAL_QUANTITIES; q++)
+    fprintf(file,
+            "set output '%s.svg'\nset xlabel '%s'\n"
+            "plot for [i=2:%zu] '%s.csv' using 1:i with steps lt i-1\n",
+            regal_quantities[q].name, regal_quantities[q].title, count + 1,
+            regal_quantities[q].name);
+  return finish(file);
+}
+
+/* What gnuplot exits with; 127 when there is none. */
+static int run_gnuplot(const char *folder) {
+  int status;
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0)
+    return 127;
+  if (child == 0) {
+    if (!chdir(folder))
+      execlp("gnuplot", "gnuplot", "histograms.gp", (char *)NULL);
+    _exit(127);
+  }
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+regal_exit regal_cli_figures(regal_cli *cli, regal_dataset *const *datasets,
+                             size_t count) {
+  const char *folder = cli->options.figures;
+  size_t graphs = 0;
+  for (size_t d = 0; d < count; d++)
+    graphs += regal_dataset_count(datasets[d]);
+  if (!graphs)
+    return regal_cli_fail(cli, "there are no graphs, so no figures");
+  if (mkdir(folder, 0777) && errno != EEXIST)
+    return regal_cli_fail(cli, "%.200s: %s", folder, strerror(errno));
+  bool good = write_graphs(cli, datasets, count) && write_script(cli, count);
+  for (size_t q = 0; q < REGAL_QUANTITIES && good; q++)
+    good = write_bins(cli, datasets, count, q);
+  if (!good)
+    return regal_cli_fail(cli, "%.200s: %s", folder, strerror(errno));
+  int code = run_gnuplot(folder);
+  if (code == 127)
+    return regal_cli_fail(cli,
+                          "gnuplot was not found: %.200s has the data "
+                          "(*.csv) and the script (histograms.gp), no pictures",
+                          folder);
+  if (code)
+    return regal_cli_fail(cli, "gnuplot failed on %.200s/histograms.gp",
+                          folder);
+  return REGAL_EXIT_OK;
+}

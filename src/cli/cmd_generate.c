@@ -1,0 +1,120 @@
+/* regal generate DIR: a folder of random graphs. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/cli.h"
+#include "regal_data.h"
+
+#include <unistd.h>
+
+/* A bar on a terminal; elsewhere a line now and then. */
+typedef struct bar {
+  bool on_terminal, shown;
+  double last; /* when a line was printed last */
+} bar;
+
+enum { SECONDS_PER_LINE = 30, LEAST_BAR = 10, MOST_BAR = 40 };
+
+/* "1:02:03", or "-:--" as long as nothing is known. */
+static void format_time(double seconds, char text[32]) {
+  unsigned long whole = (unsigned long)(seconds + .5);
+  if (!(seconds >= 0 && seconds < 1e8))
+    snprintf(text, 32, "-:--");
+  else if (whole >= 3600)
+    snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
+             whole % 60);
+  else
+    snprintf(text, 32, "%lu:%02lu", whole / 60, whole % 60);
+}
+
+static double share_done(const regal_generation *now) {
+  return now->total ? (double)now->graphs / (double)now->total : 1;
+}
+
+static void format_state(const regal_generation *now, char text[160]) {
+  char past[32], left[32];
+  double made = (double)(now->graphs - now->resumed);
+  format_time(now->seconds, past);
+  format_time(now->seconds / made *
+                  (double)(now->total - now->graphs) /* nan: none */,
+              left);
+  snprintf(text, 160, "%llu of %llu graphs (%.0f%%)  %s, %s to go",
+           (unsigned long long)now->graphs, (unsigned long long)now->total,
+           100 * share_done(now), past, left);
+}
+
+static void draw_bar(const regal_generation *now, const char *text) {
+  static const char full[] = "########################################";
+  static const char empty[] = "........................................";
+  int room = regal_cli_columns(stderr) - 70;
+  int length = room < LEAST_BAR ? LEAST_BAR : room > MOST_BAR ? MOST_BAR : room;
+  int done = (int)(share_done(now) * length);
+  fprintf(stderr, "\r[%.*s%.*s] %s\033[K", done, full, length - done, empty,
+          text);
+}
+
+static void show(void *state, const regal_generation *now) {
+  bar *bar = state;
+  char text[160];
+  format_state(now, text);
+  if (bar->on_terminal) {
+    draw_bar(now, text);
+    bar->shown = true;
+  } else if (now->seconds - bar->last >= SECONDS_PER_LINE) {
+    fprintf(stderr, "%s\n", text);
+    bar->last = now->seconds;
+  }
+}
+
+static void print_json(const regal_generation *made) {
+  printf("{\"graphs\": %llu, \"total\": %llu, \"drawn\": %llu, \"resumed\": "
+         "%llu, \"improvement\": %.6f, \"seconds\": %.3f}\n",
+         (unsigned long long)made->graphs, (unsigned long long)made->total,
+         (unsigned long long)made->drawn, (unsigned long long)made->resumed,
+         made->improvement, made->seconds);
+}
+
+static void print_summary(const regal_cli *cli, const regal_generation *made) {
+  const regal_options *options = &cli->options;
+  printf("graphs       %llu in %s\n", (unsigned long long)made->graphs,
+         cli->argument[0]);
+  if (made->resumed)
+    printf("resumed      after %llu\n", (unsigned long long)made->resumed);
+  printf("drawn        %llu\n", (unsigned long long)made->drawn);
+  if (options->filter || options->paper)
+    printf(
+        "kept         %.1f%%\nimprovement  %.1f%% from 1K to 10K evaluations, "
+        "on average\n",
+        100 * (double)made->graphs / (double)made->drawn,
+        100 * made->improvement);
+  printf("time         %.1f s\n", made->seconds);
+}
+
+static regal_status generate(regal_cli *cli, regal_generation *made) {
+  bar bar = {.on_terminal = isatty(STDERR_FILENO)};
+  regal_interrupt_begin(cli->context);
+  regal_status status =
+      regal_generate(cli->context, cli->argument[0], &cli->options,
+                     cli->options.quiet ? NULL : show, &bar, made);
+  regal_interrupt_end();
+  if (bar.shown)
+    fputs("\r\033[K", stderr);
+  return status;
+}
+
+regal_exit regal_command_generate(regal_cli *cli) {
+  regal_generation made;
+  regal_status status = generate(cli, &made);
+  if (status != REGAL_OK)
+    return regal_cli_status(cli, status);
+  if (made.graphs < made.total)
+    return regal_cli_fail(cli,
+                          "stopped after %llu of %llu graphs; the same command "
+                          "goes on from here",
+                          (unsigned long long)made.graphs,
+                          (unsigned long long)made.total);
+  if (cli->options.json)
+    print_json(&made);
+  else
+    print_summary(cli, &made);
+  return REGAL_EXIT_OK;
+}

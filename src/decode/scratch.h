@@ -1,0 +1,29 @@
+/* Scratch memory of a decoder: one block for one thread, laid out by the
+ * decoder. */
+#ifndef REGAL_DECODE_SCRATCH_H
+#define REGAL_DECODE_SCRATCH_H
+
+#include "base/carve.h"
+#include "decode/decoder.h"
+
+/* Defines create_scratch for a decoder whose scratch is a struct `type`:
+ * layout(made, carver, problem) sets its pointers, the struct itself being
+ * carved first, and fill(made, problem) what is fixed for the problem. */
+#define REGAL_DEFINE_CREATE_SCRATCH(type, layout, fill)                        \
+  static regal_status create_scratch(                                          \
+      regal_context *context, const regal_problem *problem, void **result) {   \
+    type measured;                                                             \
+    regal_carver carver = {NULL, 0};                                           \
+    regal_carve(&carver, 1, sizeof measured);                                  \
+    layout(&measured, &carver, problem);                                       \
+    carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};          \
+    if (!carver.base)                                                          \
+      return regal_fail_memory(context);                                       \
+    type *made = regal_carve(&carver, 1, sizeof *made);                        \
+    layout(made, &carver, problem);                                            \
+    fill(made, problem);                                                       \
+    *result = made;                                                            \
+    return REGAL_OK;                                                           \
+  }
+
+#endif

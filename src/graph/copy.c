@@ -1,0 +1,151 @@
+#include "graph/copy.h"
+
+#include <string.h>
+
+#include "graph/builder.h"
+#include "graph/checksum.h"
+
+typedef struct copier {
+  regal_context *context;
+  bool failed;
+} copier;
+
+static void *copy_array(copier *c, const void *from, size_t count,
+                        size_t size) {
+  if (c->failed)
+    return NULL;
+  void *made = regal_alloc(c->context, count, size);
+  c->failed = !made;
+  if (made && count)
+    memcpy(made, from, count * size);
+  return made;
+}
+
+#define COPY(field, count)                                                     \
+  made->field = copy_array(&c, graph->field, (count), sizeof *graph->field)
+
+static size_t name_bytes(const regal_graph *graph) {
+  size_t bytes = 0;
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    size_t end =
+        graph->name_begin[op] + strlen(regal_graph_name(graph, op)) + 1;
+    bytes = end > bytes ? end : bytes;
+  }
+  return bytes;
+}
+
+/* `made` has the graph's numbers and none of its arrays. */
+static bool copy_arrays(const regal_graph *graph, regal_graph *made) {
+  copier c = {made->context, false};
+  size_t ops = graph->ops, tensors = graph->tensors;
+  COPY(run_ns, ops);
+  COPY(temporary_bytes, ops);
+  COPY(resident_bytes, ops);
+  COPY(id, ops);
+  COPY(op_of_id, graph->file_nodes);
+  COPY(name_begin, ops);
+  COPY(names, name_bytes(graph));
+  COPY(output_begin, ops + 1);
+  COPY(producer, tensors);
+  COPY(bytes, tensors);
+  COPY(is_final, tensors);
+  COPY(may_reuse, tensors);
+  COPY(input_begin, ops + 1);
+  COPY(input, graph->uses);
+  COPY(use_begin, tensors + 1);
+  COPY(consumer, graph->uses);
+  COPY(control_in_begin, ops + 1);
+  COPY(control_in, graph->controls);
+  COPY(control_out_begin, ops + 1);
+  COPY(control_out, graph->controls);
+  COPY(parameter_bytes, graph->parameters);
+  COPY(parameter_begin, ops + 1);
+  COPY(parameter, graph->parameter_begin[ops]);
+  return !c.failed;
+}
+
+/* The numbers only: every array starts as NULL, so that a copy that fails half
+ * way can be freed like any graph. */
+static regal_graph numbers_of(const regal_graph *graph) {
+  return (regal_graph){
+      .ops = graph->ops,
+      .tensors = graph->tensors,
+      .uses = graph->uses,
+      .controls = graph->controls,
+      .file_nodes = graph->file_nodes,
+      .parameters = graph->parameters,
+      .checksum = graph->checksum,
+      .reusing_tensors = graph->reusing_tensors,
+      .work_ns = graph->work_ns,
+      .critical_ns = graph->critical_ns,
+      .tensor_bytes = graph->tensor_bytes,
+      .total_resident_bytes = graph->total_resident_bytes,
+  };
+}
+
+regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
+                              regal_graph **copy) {
+  regal_graph *made = regal_alloc(context, 1, sizeof *made);
+  if (!made)
+    return regal_fail_memory(context);
+  *made = numbers_of(graph);
+  made->context = context;
+  if (!copy_arrays(graph, made)) {
+    regal_graph_free(made);
+    return regal_fail_memory(context);
+  }
+  *copy = made;
+  return REGAL_OK;
+}
+
+/* -- Totals ---------------------------------------------------------------- */
+
+/* Adds up below the limit; false when it would be passed. */
+static bool add(int64_t *sum, int64_t value) {
+  return !__builtin_add_overflow(*sum, value, sum) && *sum < REGAL_MOST_TOTAL;
+}
+
+static bool sum_up(regal_graph *graph) {
+  graph->work_ns = graph->tensor_bytes = 0;
+  int64_t other = graph->total_resident_bytes;
+  for (uint32_t op = 0; op < graph->ops; op++)
+    if (!add(&graph->work_ns, graph->run_ns[op]) ||
+        !add(&other, graph->temporary_bytes[op]))
+      return false;
+  for (uint32_t tensor = 0; tensor < graph->tensors; tensor++)
+    if (!add(&graph->tensor_bytes, graph->bytes[tensor]))
+      return false;
+  return add(&other, graph->tensor_bytes);
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static void find_critical(regal_graph *graph, int64_t *end) {
+  graph->critical_ns = 0;
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    int64_t start = 0;
+    for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
+         i++)
+      start = larger(start, end[graph->producer[graph->input[i]]]);
+    for (uint32_t i = graph->control_in_begin[op];
+         i < graph->control_in_begin[op + 1]; i++)
+      start = larger(start, end[graph->control_in[i]]);
+    end[op] = start + graph->run_ns[op];
+    graph->critical_ns = larger(graph->critical_ns, end[op]);
+  }
+}
+
+regal_status regal_graph_settle(regal_graph *graph) {
+  if (!sum_up(graph))
+    return regal_fail(graph->context, REGAL_BAD_INPUT,
+                      "the graph's times or sizes add up to 2^62 or more");
+  int64_t *end = regal_alloc(graph->context, graph->ops, sizeof *end);
+  if (!end)
+    return regal_fail_memory(graph->context);
+  find_critical(graph, end);
+  regal_release(graph->context, end);
+  graph->checksum = regal_graph_checksum(graph);
+  return REGAL_OK;
+}

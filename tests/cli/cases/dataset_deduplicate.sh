@@ -1,0 +1,1 @@
+regal dataset deduplicate data/tf.zip -o unique.zip

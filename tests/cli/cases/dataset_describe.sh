@@ -1,0 +1,1 @@
+regal dataset describe data/torch.zip data/tf.zip data/xla.zip

@@ -1,0 +1,1 @@
+regal dataset describe none.zip

@@ -1,0 +1,1 @@
+regal help dataset split

@@ -1,0 +1,1 @@
+regal dataset list data/xla.zip --copies 3

@@ -1,0 +1,1 @@
+regal dataset pack graphs/three.pbtxt graphs/broken.pbtxt -o x.zip

@@ -1,0 +1,3 @@
+mkdir set
+touch set/letter.txt
+regal generate set --count 1

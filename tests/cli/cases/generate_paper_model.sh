@@ -1,0 +1,1 @@
+regal generate set --paper --model layered

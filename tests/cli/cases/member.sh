@@ -1,0 +1,1 @@
+regal inspect data/torch.zip:hf_albert_infer

@@ -1,0 +1,1 @@
+regal inspect samples/onnx/transformer.onnx --dim bath=8

@@ -1,0 +1,7 @@
+/* The reader of graphs, on JSON. */
+#include "fuzz/graph_target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  fuzz_graph(bytes, size, REGAL_GRAPH_JSON);
+  return 0;
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Writes the small models of tests/unit/test_onnx_shapes.c, which are
+committed beside it: make_shape_models.py FOLDER. Needs the package onnx."""
+import pathlib
+import sys
+
+import numpy
+from onnx import TensorProto, helper, numpy_helper, save_model
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def value(name, shape, kind=FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def numbers(name, *items):
+    return numpy_helper.from_array(numpy.array(items, numpy.int64), name)
+
+
+def weights(name, *shape):
+    return numpy_helper.from_array(numpy.zeros(shape, numpy.float32), name)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=13, **more):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8,
+        producer_name="make_shape_models.py", **more)
+
+
+def chain(batch_size=7):
+    """A small network that computes with the size of its batch."""
+    node = helper.make_node
+    return model(
+        [node("Conv", ["x", "w"], ["conv"], pads=[1, 1, 1, 1]),
+         node("Relu", ["conv"], ["relu"]),
+         node("Shape", ["relu"], ["shape"]),
+         node("Gather", ["shape", "zero"], ["batch"], axis=0),
+         node("Mul", ["batch", "four"], ["rows"]),
+         node("Concat", ["rows", "minus_one"], ["target"], axis=0),
+         node("Reshape", ["relu", "target"], ["matrix"]),
+         node("MatMul", ["matrix", "m"], ["y"])],
+        [value("x", [batch_size, 3, 8, 8])], [value("y", None)],
+        [weights("w", 2, 3, 3, 3), numbers("zero", 0), numbers("four", 4),
+         numbers("minus_one", -1), weights("m", 32, 5)])
+
+
+def chain_with_name():
+    """The same, where the size is a name."""
+    return chain("batch_size")
+
+
+def newer():
+    """Ops as they are after opset 17, which libonnx 1.12 does not know."""
+    node = helper.make_node
+    return model(
+        [node("ReduceMean", ["x", "axes"], ["mean"], keepdims=0),
+         node("ReduceMax", ["x"], ["all"], keepdims=1),
+         node("ReduceMin", ["x", "unknown"], ["some"], keepdims=1),
+         node("Gelu", ["x"], ["gelu"], approximate="tanh"),
+         node("GroupNormalization", ["x", "s", "s"], ["norm"], num_groups=2),
+         node("Cast", ["norm"], ["cast"], to=TensorProto.FLOAT16, saturate=1),
+         node("Split", ["x"], ["left", "right"], axis=1, num_outputs=2),
+         node("Relu", ["left"], ["after"]),
+         node("Split", ["x"], ["uneven", "a", "b"], axis=1, num_outputs=3)],
+        [value("x", [2, 4, 6]), value("unknown", [1], INT64)],
+        [value(name, None) for name in ("mean", "all", "some", "gelu", "after",
+                                        "right", "uneven")]
+        + [value("cast", None, TensorProto.FLOAT16)],
+        [numbers("axes", 1), weights("s", 4)], opset=21)
+
+
+def newer_type():
+    """DequantizeLinear returns the type of its scale since opset 19."""
+    half = numpy_helper.from_array(numpy.ones((), numpy.float16), "scale")
+    node = helper.make_node
+    return model([node("DequantizeLinear", ["x", "scale"], ["y"]),
+                  node("Relu", ["y"], ["z"])],
+                 [value("x", [2, 3], TensorProto.INT8)],
+                 [value("y", [2, 3], TensorProto.FLOAT16),
+                  value("z", None, TensorProto.FLOAT16)], [half], opset=21)
+
+
+def listed_axes():
+    """Axes as a list of a Constant, as recent exporters write them."""
+    node = helper.make_node
+    return model([node("Constant", [], ["axes"], value_ints=[0, 2]),
+                  node("ReduceMean", ["x", "axes"], ["y"], keepdims=0)],
+                 [value("x", [2, 3, 4])], [value("y", None)], opset=18)
+
+
+def contradiction():
+    return model([helper.make_node("Relu", ["x"], ["y"])],
+                 [value("x", [2, 3])], [value("y", [2, 4])])
+
+
+def left_out_zero():
+    """As a writer with the proto3 schema has it: Flatten's axis is 0."""
+    written = model([helper.make_node("Flatten", ["x"], ["y"], axis=0)],
+                    [value("x", [2, 3, 4])], [value("y", None)])
+    written.graph.node[0].attribute[0].ClearField("i")
+    return written
+
+
+def domains():
+    """ONNX's own domain under its other name, and one that is not imported."""
+    return model(
+        [helper.make_node("Relu", ["x"], ["y"], domain="ai.onnx"),
+         helper.make_node("Secret", ["y"], ["z"], domain="com.example")],
+        [value("x", [5])], [value("y", None), value("z", None)])
+
+
+def endless_function():
+    """A function that calls itself."""
+    call = helper.make_node("Self", ["x"], ["y"], domain="own")
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
+    function = helper.make_function("own", "Self", ["x"], ["y"], [call],
+                                    imports)
+    written = model([call], [value("x", [1])], [value("y", None)],
+                    functions=[function])
+    written.opset_import.append(imports[1])
+    return written
+
+
+def doubling():
+    """Each Concat doubles what data propagation has to carry."""
+    nodes = [helper.make_node("Shape", ["x"], ["c0"])]
+    for i in range(26):
+        nodes.append(helper.make_node("Concat", [f"c{i}"] * 2, [f"c{i + 1}"],
+                                      axis=0))
+    return model(nodes, [value("x", [1])], [value("c26", None, INT64)])
+
+
+def main(folder):
+    for make in (chain, chain_with_name, newer, newer_type, listed_axes,
+                 contradiction, left_out_zero, domains, endless_function,
+                 doubling):
+        save_model(make(), str(pathlib.Path(folder) / f"{make.__name__}.onnx"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,346 @@
+/* ONNX's shape inference behind regal_onnx_infer_shapes, on the small models
+ * that tests/onnx/make_shape_models.py writes. Where the component is not built
+ * the message that says so is tested. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/onnx_shapes.h"
+#include "onnx.pb-c.h"
+#include "support/failing_allocator.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNLIMITED 1 /* sanitizers let no process limit its memory */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNLIMITED 1
+#endif
+#endif
+#ifndef UNLIMITED
+#define UNLIMITED 0
+#endif
+
+typedef RegalOnnx__ModelProto model_proto;
+
+/* A model with its shapes, and what came of inferring them. */
+typedef struct inferred_model {
+  regal_context *context;
+  regal_status status;
+  regal_text bytes;
+  model_proto *model;
+} inferred_model;
+
+static inferred_model infer_bytes(const void *bytes, size_t size) {
+  inferred_model made = {0};
+  assert_int_equal(regal_context_create(&made.context, NULL), REGAL_OK);
+  regal_text_init(&made.bytes, made.context);
+  made.status =
+      regal_onnx_infer_shapes(made.context, "m.onnx", bytes, size, &made.bytes);
+  if (made.status == REGAL_OK) {
+    made.model = regal_onnx__model_proto__unpack(
+        NULL, made.bytes.size, (const uint8_t *)made.bytes.bytes);
+    assert_non_null(made.model);
+  }
+  return made;
+}
+
+static void read_model(regal_context *context, const char *name,
+                       regal_text *file) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/onnx/shapes/%s.onnx", REGAL_TEST_DATA, name);
+  assert_int_equal(regal_read_file(context, path, file), REGAL_OK);
+}
+
+static inferred_model infer(const char *name) {
+  regal_context *context;
+  regal_text file;
+  assert_int_equal(regal_context_create(&context, NULL), REGAL_OK);
+  read_model(context, name, &file);
+  inferred_model made = infer_bytes(file.bytes, file.size);
+  regal_text_free(&file);
+  regal_context_free(context);
+  return made;
+}
+
+static void free_model(inferred_model *made) {
+  if (made->model)
+    regal_onnx__model_proto__free_unpacked(made->model, NULL);
+  regal_text_free(&made->bytes);
+  regal_context_free(made->context);
+}
+
+static const RegalOnnx__TypeProto *find_type(const model_proto *model,
+                                             const char *name) {
+  const RegalOnnx__GraphProto *graph = model->graph;
+  for (size_t i = 0; i < graph->n_value_info; i++)
+    if (!strcmp(graph->value_info[i]->name, name))
+      return graph->value_info[i]->type;
+  for (size_t i = 0; i < graph->n_output; i++)
+    if (!strcmp(graph->output[i]->name, name))
+      return graph->output[i]->type;
+  return NULL;
+}
+
+/* "2x3xn", "scalar", or "none" where no shape is known. */
+static void shape_text(const model_proto *model, const char *name, char *text,
+                       size_t capacity) {
+  const RegalOnnx__TypeProto *type = find_type(model, name);
+  snprintf(text, capacity, "none");
+  if (!type || type->value_case != REGAL_ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+      !type->tensor_type->shape)
+    return;
+  const RegalOnnx__TensorShapeProto *shape = type->tensor_type->shape;
+  snprintf(text, capacity, "scalar");
+  size_t used = 0;
+  for (size_t i = 0; i < shape->n_dim; i++) {
+    const char *cross = i ? "x" : "";
+    const RegalOnnx__TensorShapeProto__Dimension *dim = shape->dim[i];
+    if (dim->value_case ==
+        REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+      used += (size_t)snprintf(text + used, capacity - used, "%s%lld", cross,
+                               (long long)dim->dim_value);
+    else
+      used += (size_t)snprintf(text + used, capacity - used, "%s%s", cross,
+                               dim->dim_param ? dim->dim_param : "?");
+  }
+}
+
+static void check_shape(const inferred_model *made, const char *name,
+                        const char *expected) {
+  char text[256];
+  shape_text(made->model, name, text, sizeof text);
+  if (strcmp(text, expected))
+    fail_msg("%s is %s instead of %s", name, text, expected);
+}
+
+static void check_refused(inferred_model made, const char *message) {
+  assert_int_equal(made.status, REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(made.context), message);
+  assert_int_equal(made.bytes.size, 0);
+  free_model(&made);
+}
+
+static void test_absent(void **state) {
+  (void)state;
+  if (regal_onnx_can_infer_shapes())
+    skip();
+  assert_int_equal(regal_onnx_known_opset(), 0);
+  check_refused(
+      infer("chain"),
+      "m.onnx: the model lacks shapes, and this regal was built without ONNX's "
+      "shape inference: install libonnx-dev and g++ and build it again, or add "
+      "the shapes in Python with onnx.shape_inference.infer_shapes_path");
+}
+
+static void test_known_opset(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  assert_in_range(regal_onnx_known_opset(), 17, 99);
+}
+
+static void test_computed_sizes(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("chain");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "conv", "7x2x8x8");
+  check_shape(&made, "shape", "4");
+  check_shape(&made, "matrix", "28x32");
+  check_shape(&made, "y", "28x5");
+  free_model(&made);
+}
+
+/* A number goes through a product, a name does not: this is why numbers have to
+ * be put in before inference. */
+static void test_names_get_lost(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("chain_with_name");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "conv", "batch_sizex2x8x8");
+  char text[256];
+  shape_text(made.model, "y", text, sizeof text);
+  assert_null(strstr(text, "batch_size"));
+  free_model(&made);
+}
+
+/* libonnx 1.12 by itself would infer a scalar for "mean" and "some": no shape
+ * is better than a wrong one. */
+static void test_newer_ops(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("newer");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "mean", "2x6");
+  check_shape(&made, "all", "1x1x1");
+  check_shape(&made, "gelu", "2x4x6");
+  check_shape(&made, "norm", "2x4x6");
+  check_shape(&made, "cast", "2x4x6");
+  check_shape(&made, "left", "2x2x6");
+  check_shape(&made, "after", "2x2x6");
+  check_shape(&made, "uneven", "none");
+  if (regal_onnx_known_opset() == 17)
+    check_shape(&made, "some", "none");
+  assert_string_equal(made.model->graph->node[3]->op_type, "Gelu");
+  assert_int_equal(made.model->opset_import[0]->version, 21);
+  free_model(&made);
+}
+
+static void test_newer_type(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("newer_type");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "2x3");
+  check_shape(&made, "z", "2x3");
+  free_model(&made);
+}
+
+static void test_listed_axes(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("listed_axes");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "3");
+  free_model(&made);
+}
+
+static void test_left_out_zero(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("left_out_zero");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "1x24");
+  free_model(&made);
+}
+
+static void test_domains(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  inferred_model made = infer("domains");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "5");
+  check_shape(&made, "z", "none");
+  free_model(&made);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  check_refused(infer_bytes("\x3a\xff", 2),
+                "m.onnx: shape inference: this is no ONNX model (a protobuf "
+                "ModelProto)");
+  check_refused(
+      infer("contradiction"),
+      "m.onnx: shape inference: [ShapeInferenceError] (op_type:Relu): "
+      "[ShapeInferenceError] Inferred shape and existing shape differ "
+      "in dimension 1: (3) vs (4)");
+}
+
+/* These two are what a process of its own is for. */
+static void test_crash(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  check_refused(infer("endless_function"),
+                "m.onnx: ONNX's shape inference (libonnx) crashed on this "
+                "model; a model that carries all its shapes needs none");
+}
+
+static void test_memory_limit(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes() || UNLIMITED)
+    skip();
+  inferred_model made = infer("doubling");
+  assert_int_equal(made.status, REGAL_NO_MEMORY);
+  free_model(&made);
+}
+
+static void test_children_ignored(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  signal(SIGCHLD, SIG_IGN);
+  inferred_model made = infer("left_out_zero");
+  signal(SIGCHLD, SIG_DFL);
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "1x24");
+  free_model(&made);
+}
+
+static void test_stop(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  regal_context *context;
+  regal_text inferred;
+  assert_int_equal(regal_context_create(&context, NULL), REGAL_OK);
+  regal_text_init(&inferred, context);
+  regal_stop_request(context);
+  assert_int_equal(regal_onnx_infer_shapes(context, "m.onnx", "", 0, &inferred),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "m.onnx: stopped while its shapes were inferred");
+  regal_text_free(&inferred);
+  regal_context_free(context);
+}
+
+static void test_failing_allocations(void **state) {
+  (void)state;
+  if (!regal_onnx_can_infer_shapes())
+    skip();
+  for (size_t n = 2;; n++) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    regal_context *context;
+    regal_text file, inferred;
+    assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
+    memory.fail_at = 0;
+    read_model(context, "chain", &file);
+    memory.fail_at = memory.allocations + n - 1;
+    regal_text_init(&inferred, context);
+    regal_status status = regal_onnx_infer_shapes(context, "m.onnx", file.bytes,
+                                                  file.size, &inferred);
+    regal_text_free(&inferred);
+    regal_text_free(&file);
+    regal_context_free(context);
+    assert_int_equal(memory.blocks, 0);
+    if (!memory.failed)
+      break;
+    assert_int_equal(status, REGAL_NO_MEMORY);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_absent),
+      cmocka_unit_test(test_known_opset),
+      cmocka_unit_test(test_computed_sizes),
+      cmocka_unit_test(test_names_get_lost),
+      cmocka_unit_test(test_newer_ops),
+      cmocka_unit_test(test_newer_type),
+      cmocka_unit_test(test_listed_axes),
+      cmocka_unit_test(test_left_out_zero),
+      cmocka_unit_test(test_domains),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_crash),
+      cmocka_unit_test(test_memory_limit),
+      cmocka_unit_test(test_children_ignored),
+      cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_failing_allocations),
+  };
+  return cmocka_run_group_tests_name("onnx_shapes", tests, NULL, NULL);
+}

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static regal_status fail_system(regal_context *context, const char *name) {
+regal_status regal_fail_system(regal_context *context, const char *name) {
   return regal_fail(context, REGAL_IO, "%s: %s", name, strerror(errno));
 }
 
@@ -27,11 +27,11 @@ static size_t first_block(const struct stat *info) {
   return (size_t)info->st_size + 2;
 }
 
-static regal_status read_all(regal_context *context, const char *name, int file,
-                             regal_text *text) {
+regal_status regal_read_open_file(regal_context *context, const char *name,
+                                  int file, regal_text *text) {
   struct stat info;
   if (fstat(file, &info))
-    return fail_system(context, name);
+    return regal_fail_system(context, name);
   if (S_ISDIR(info.st_mode))
     return fail_directory(context, name);
   size_t capacity = first_block(&info);
@@ -49,7 +49,7 @@ static regal_status read_all(regal_context *context, const char *name, int file,
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
-      return fail_system(context, name);
+      return regal_fail_system(context, name);
     if (got == 0)
       break;
     text->size += (size_t)got;
@@ -77,8 +77,8 @@ regal_status regal_read_file(regal_context *context, const char *path,
   regal_text_init(text, context);
   int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
-    return fail_system(context, name);
-  regal_status status = read_all(context, name, file, text);
+    return regal_fail_system(context, name);
+  regal_status status = regal_read_open_file(context, name, file, text);
   if (!standard)
     close(file);
   if (status == REGAL_OK)
@@ -95,7 +95,7 @@ static regal_status save_stdout(regal_context *context,
                                 const regal_text *text) {
   if (fwrite(text->bytes, 1, text->size, stdout) != text->size ||
       fflush(stdout))
-    return fail_system(context, "stdout");
+    return regal_fail_system(context, "stdout");
   return REGAL_OK;
 }
 
@@ -121,7 +121,7 @@ static regal_status save_direct(regal_context *context, const regal_text *text,
                                 const char *path) {
   int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0 || !write_all(file, text))
-    return fail_system(context, path);
+    return regal_fail_system(context, path);
   return REGAL_OK;
 }
 
@@ -146,11 +146,11 @@ static regal_status save_renamed(regal_context *context, const regal_text *text,
   regal_status status = REGAL_OK;
   int file = make_temporary(path, name, capacity);
   if (file < 0) {
-    status = fail_system(context, path);
+    status = regal_fail_system(context, path);
   } else {
     bool kept = !mode || !fchmod(file, mode & 07777) || errno == EPERM;
     if (!write_all(file, text) || !kept || rename(name, path)) {
-      status = fail_system(context, path);
+      status = regal_fail_system(context, path);
       unlink(name);
     }
   }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 
 void regal_names_init(regal_names *names, regal_context *context) {
   *names = (regal_names){.context = context};
@@ -14,17 +14,10 @@ void regal_names_free(regal_names *names) {
   regal_names_init(names, names->context);
 }
 
-/* FNV-1a, mixed once more because only its low bits are used. */
-static uint64_t hash(const char *text) {
-  uint64_t sum = UINT64_C(0xCBF29CE484222325);
-  for (; *text; text++)
-    sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-  return regal_mix(sum);
-}
-
 /* The slot that has the text, or the free one where it belongs. */
 static size_t find_slot(const regal_names *names, const char *text) {
-  size_t mask = names->slots - 1, at = (size_t)hash(text) & mask;
+  size_t mask = names->slots - 1;
+  size_t at = (size_t)regal_hash_text(REGAL_HASH_BASIS, text) & mask;
   while (names->slot[at] && strcmp(names->name[names->slot[at] - 1], text))
     at = (at + 1) & mask;
   return at;

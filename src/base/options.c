@@ -283,8 +283,9 @@ static void print_duration(char *text, size_t capacity, int64_t value) {
   print_unit(text, capacity, value, names, sizes);
 }
 
-void regal_choice_text(const char *choices, int64_t index, char *text,
-                       size_t capacity) {
+/* The name of a choice by its position. */
+static void print_choice(const char *choices, int64_t index, char *text,
+                         size_t capacity) {
   for (; index > 0; index--)
     choices += strcspn(choices, "|") + 1;
   snprintf(text, capacity, "%.*s", (int)strcspn(choices, "|"), choices);
@@ -309,8 +310,7 @@ bool regal_option_text(const regal_options *options, size_t index, char *text,
     print_duration(text, capacity, *(const int64_t *)field);
     break;
   case REGAL_OPTION_CHOICE:
-    regal_choice_text(table[index].choices, *(const int64_t *)field, text,
-                      capacity);
+    print_choice(table[index].choices, *(const int64_t *)field, text, capacity);
     break;
   case REGAL_OPTION_FLAG:
     snprintf(text, capacity, "%s", *(const bool *)field ? "true" : "false");

@@ -10,8 +10,4 @@ bool regal_option_given(const regal_options *options, const char *name);
 /* The position of `value` among choices "a|b|c", or -1. */
 int regal_choice_index(const char *choices, const char *value);
 
-/* The name of a choice by its position. */
-void regal_choice_text(const char *choices, int64_t index, char *text,
-                       size_t capacity);
-
 #endif

@@ -38,7 +38,14 @@ regal_status regal_text_save(regal_context *context, const regal_text *text,
  * error (a decompression bomb). */
 regal_status regal_read_file(regal_context *context, const char *path,
                              regal_text *text);
-/* The same for bytes that are already in memory; plain ones are copied. */
+/* The same for a file that is open, as it is: nothing is inflated, and `text`
+ * must be empty. The caller frees it, also on failure. `name` is for messages.
+ */
+regal_status regal_read_open_file(regal_context *context, const char *name,
+                                  int file, regal_text *text);
+/* Fails as REGAL_IO with "name: " and what errno means. */
+regal_status regal_fail_system(regal_context *context, const char *name);
+/* Like regal_read_file for bytes that are in memory; plain ones are copied. */
 regal_status regal_inflate(regal_context *context, const char *name,
                            const void *bytes, size_t size, regal_text *text);
 /* Whether the bytes begin with the magic number of gzip or zstd. */

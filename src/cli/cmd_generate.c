@@ -16,10 +16,12 @@ enum { SECONDS_PER_LINE = 30, LEAST_BAR = 10, MOST_BAR = 40 };
 
 /* "1:02:03", or "-:--" as long as nothing is known. */
 static void format_time(double seconds, char text[32]) {
-  unsigned long whole = (unsigned long)(seconds + .5);
-  if (!(seconds >= 0 && seconds < 1e8))
+  if (!(seconds >= 0 && seconds < 1e8)) {
     snprintf(text, 32, "-:--");
-  else if (whole >= 3600)
+    return;
+  }
+  unsigned long whole = (unsigned long)(seconds + .5);
+  if (whole >= 3600)
     snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
              whole % 60);
   else

@@ -43,14 +43,7 @@ static wide most_reused(const regal_problem *problem, uint32_t op) {
 }
 
 static wide working_set(const regal_problem *problem, uint32_t op) {
-  wide bytes = problem->graph->temporary_bytes[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
-    bytes += problem->bytes[problem->input[i]];
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
-    bytes += problem->bytes[t];
-  return bytes - most_reused(problem, op);
+  return regal_problem_working_set(problem, op) - most_reused(problem, op);
 }
 
 static wide final_bytes(const regal_problem *problem, uint32_t op) {

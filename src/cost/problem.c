@@ -166,17 +166,6 @@ static regal_status make_groups(regal_problem *problem) {
   return REGAL_OK;
 }
 
-static int64_t working_set(const regal_problem *problem, uint32_t op) {
-  int64_t bytes = problem->graph->temporary_bytes[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
-    bytes += problem->bytes[problem->input[i]];
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
-    bytes += problem->bytes[t];
-  return bytes;
-}
-
 /* Among interchangeable devices the largest op can always be on device 0: the
  * paper's way to break the symmetry. */
 static void pin_largest(regal_problem *problem) {
@@ -186,7 +175,7 @@ static void pin_largest(regal_problem *problem) {
   int64_t largest = -1;
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t size = problem->objective == REGAL_MEMORY
-                       ? working_set(problem, op)
+                       ? regal_problem_working_set(problem, op)
                        : regal_problem_run_ns(problem, op, 0);
     if (size > largest) {
       largest = size;

@@ -90,6 +90,20 @@ static inline int64_t regal_problem_transfer_ns(const regal_problem *problem,
   return problem->transfer_ns[(size_t) class * problem->tensors + tensor];
 }
 
+/* What an op holds while it runs: its inputs, outputs and temporary bytes. They
+ * are distinct, so that the graph's checked total bounds the sum. */
+static inline int64_t regal_problem_working_set(const regal_problem *problem,
+                                                uint32_t op) {
+  int64_t bytes = problem->graph->temporary_bytes[op];
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    bytes += problem->bytes[problem->input[i]];
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++)
+    bytes += problem->bytes[t];
+  return bytes;
+}
+
 /* Whether the cost of a plan needs its memory, or only its run time. */
 static inline bool regal_problem_needs_memory(const regal_problem *problem) {
   return problem->objective == REGAL_MEMORY || problem->limited;

@@ -1,6 +1,6 @@
-/* The verifier: one slow, obvious implementation of the whole model (DESIGN:
- * the performance model). It shares no code with the simulator or the decoders,
- * and reads only the graph, the machine and the plan.
+/* The verifier: one slow, obvious implementation of the whole model
+ * (docs/model.md). It shares no code with the simulator or the decoders, and
+ * reads only the graph, the machine and the plan.
  */
 #ifndef REGAL_COST_VERIFY_H
 #define REGAL_COST_VERIFY_H

@@ -211,7 +211,7 @@ REGAL_INLINE int64_t take_blocking(scratch *s, const item *next, uint32_t ops,
 
 REGAL_INLINE void book_memory(const regal_problem *problem, scratch *s,
                               const item *next) {
-  const regal_entry *entry =
+  const regal_ledger_entry *entry =
       next->subject < problem->ops
           ? &s->ledger.of_op[next->subject]
           : &s->ledger.of_tensor[s->send_tensor[next->subject - problem->ops]];

@@ -2,7 +2,6 @@
 #include "formats/archive_parts.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,6 @@
 #include <unistd.h>
 
 #define DEEPEST 16 /* folders in folders; more is a mistake */
-
-static regal_status fail_system(regal_context *context, const char *name) {
-  return regal_fail(context, REGAL_IO, "%s: %s", name, strerror(errno));
-}
 
 /* The folder's own path, and below it the part that names members. */
 typedef struct place {
@@ -31,7 +26,7 @@ static regal_status add_entry(regal_archive *archive, place *place, int depth) {
     return regal_fail_memory(archive->context);
   /* A link to a file is followed, one to a folder is not: it may be a loop. */
   if (lstat(place->path.bytes, &info))
-    return fail_system(archive->context, place->path.bytes);
+    return regal_fail_system(archive->context, place->path.bytes);
   bool link = S_ISLNK(info.st_mode);
   if (link && stat(place->path.bytes, &info))
     return REGAL_OK; /* it leads nowhere */
@@ -64,7 +59,7 @@ static regal_status list(regal_archive *archive, place *place, int depth) {
                       archive->path, DEEPEST);
   DIR *folder = opendir(place->path.bytes);
   if (!folder)
-    return fail_system(archive->context, place->path.bytes);
+    return regal_fail_system(archive->context, place->path.bytes);
   regal_status status = list_entries(archive, place, folder, depth);
   closedir(folder);
   return status;
@@ -109,33 +104,6 @@ regal_status regal_archive_list_folder(regal_archive *archive) {
 
 /* -- Reading --------------------------------------------------------------- */
 
-static regal_status read_whole(regal_context *context, const char *name,
-                               int file, regal_text *text) {
-  struct stat info;
-  if (fstat(file, &info))
-    return fail_system(context, name);
-  size_t capacity = info.st_size > 0 ? (size_t)info.st_size + 2 : 4096;
-  for (;;) {
-    if (text->size + 1 >= text->capacity) {
-      capacity = text->capacity ? text->capacity * 2 : capacity;
-      char *grown = regal_grow(context, text->bytes, capacity, 1);
-      if (!grown)
-        return regal_fail_memory(context);
-      text->bytes = grown;
-      text->capacity = capacity;
-    }
-    ssize_t got =
-        read(file, text->bytes + text->size, text->capacity - text->size - 1);
-    if (got < 0 && errno != EINTR)
-      return fail_system(context, name);
-    if (got == 0)
-      break;
-    text->size += got > 0 ? (size_t)got : 0;
-  }
-  text->bytes[text->size] = 0;
-  return REGAL_OK;
-}
-
 regal_status regal_archive_read_folder(const regal_archive *archive,
                                        regal_context *context, size_t member,
                                        const char *name, regal_text *text) {
@@ -148,9 +116,9 @@ regal_status regal_archive_read_folder(const regal_archive *archive,
   if (path.failed)
     status = regal_fail_memory(context);
   else if ((file = open(path.bytes, O_RDONLY | O_CLOEXEC)) < 0)
-    status = fail_system(context, name);
+    status = regal_fail_system(context, name);
   else
-    status = read_whole(context, name, file, text);
+    status = regal_read_open_file(context, name, file, text);
   if (file >= 0)
     close(file);
   regal_text_free(&path);

@@ -17,10 +17,6 @@
 #define DEFLATE_LEVEL 9
 #define FIRST_DOS_DATE (1 << 5 | 1) /* 1 January 1980 */
 
-static regal_status fail_system(regal_context *context, const char *name) {
-  return regal_fail(context, REGAL_IO, "%s: %s", name, strerror(errno));
-}
-
 /* Names come from users' files: none may lead elsewhere. */
 static regal_status check_names(regal_context *context, const char *path,
                                 const regal_archive_files *files) {
@@ -197,7 +193,7 @@ static regal_status write_file(regal_context *context, const char *folder,
   regal_status status = path.failed ? regal_fail_memory(context)
                         : make_folders(path.bytes, strlen(folder))
                             ? REGAL_OK
-                            : fail_system(context, path.bytes);
+                            : regal_fail_system(context, path.bytes);
   if (status == REGAL_OK &&
       (status = files->read(files->state, file, &text)) == REGAL_OK) {
     status = regal_text_save(context, &text, path.bytes);
@@ -229,12 +225,12 @@ static regal_status write_beside(regal_context *context, const char *path,
                                  char *beside,
                                  const regal_archive_files *files) {
   if (mkdir(beside, 0777))
-    return fail_system(context, path);
+    return regal_fail_system(context, path);
   regal_status status = REGAL_OK;
   for (size_t i = 0; i < files->count && status == REGAL_OK; i++)
     status = write_file(context, beside, files, i);
   if (status == REGAL_OK && rename(beside, path))
-    status = fail_system(context, path);
+    status = regal_fail_system(context, path);
   if (status != REGAL_OK)
     nftw(beside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   return status;

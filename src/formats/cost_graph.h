@@ -107,7 +107,7 @@ void regal_cost_mark_reuse(regal_cost_graph *cost);
 regal_status regal_cost_add_notes(const regal_cost_graph *cost,
                                   regal_graph *graph);
 
-/* -- Helpers ---------------------------------------------------------------*/
+/* -- What the stages share --------------------------------------------------*/
 
 static inline const regal_cost_node *
 regal_cost_node_at(const regal_cost_graph *cost, uint32_t node) {

@@ -211,16 +211,7 @@ static regal_status check(regal_context *context, const char *path,
                       "%s: a CostGraphDef has at most %" PRId32
                       " nodes and as many parameters",
                       path, INT32_MAX);
-  for (uint32_t op = 0; op < graph->ops; op++) {
-    const char *name = regal_graph_name(graph, op);
-    size_t size = strlen(name);
-    if (regal_utf8_valid(name, size) != size)
-      return regal_fail(context, REGAL_BAD_INPUT,
-                        "%s: the name of op %" PRIu32
-                        " is not UTF-8, which a CostGraphDef needs",
-                        path, graph->id[op]);
-  }
-  return REGAL_OK;
+  return regal_utf8_check_names(context, path, graph, "a CostGraphDef");
 }
 
 regal_status regal_cost_graph_save(regal_context *context, const char *path,

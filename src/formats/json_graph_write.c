@@ -183,20 +183,6 @@ static regal_status find_references(regal_context *context,
   return REGAL_OK;
 }
 
-static regal_status check_names(regal_context *context, const char *path,
-                                const regal_graph *graph) {
-  for (uint32_t op = 0; op < graph->ops; op++) {
-    const char *name = regal_graph_name(graph, op);
-    size_t size = strlen(name);
-    if (regal_utf8_valid(name, size) != size)
-      return regal_fail(context, REGAL_BAD_INPUT,
-                        "%s: the name of op %" PRIu32
-                        " is not UTF-8, which JSON needs",
-                        path, graph->id[op]);
-  }
-  return REGAL_OK;
-}
-
 static regal_status write_graph(regal_context *context, graph_writer *writer) {
   size_t ops = writer->graph->ops;
   writer->op_at = regal_alloc(context, ops, sizeof *writer->op_at);
@@ -214,7 +200,7 @@ static regal_status write_graph(regal_context *context, graph_writer *writer) {
 regal_status regal_json_graph_save(regal_context *context, const char *path,
                                    const regal_graph *graph, regal_text *out) {
   graph_writer writer = {.graph = graph, .out = out};
-  REGAL_TRY(check_names(context, path, graph));
+  REGAL_TRY(regal_utf8_check_names(context, path, graph, "JSON"));
   regal_status status = write_graph(context, &writer);
   regal_release(context, writer.op_at);
   regal_release(context, writer.place);

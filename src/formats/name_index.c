@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "graph/rows.h"
 
 #define MOST_BITS 31
@@ -15,12 +15,8 @@ typedef struct regal_indexed_name {
   uint32_t number;
 } indexed_name;
 
-/* FNV-1a, mixed once more so that the first bits are as good as the last. */
 static uint64_t hash_of(const char *name) {
-  uint64_t hash = UINT64_C(0xCBF29CE484222325);
-  for (const char *at = name; *at; at++)
-    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001B3);
-  return regal_mix(hash);
+  return regal_hash_text(REGAL_HASH_BASIS, name);
 }
 
 static int compare(const void *a, const void *b) {

@@ -20,8 +20,8 @@ typedef struct regal_name_index {
   uint32_t *begin; /* [2^bits + 1] rows of `sorted` */
 } regal_name_index;
 
-/* Indexes names[0 .. count-1], which must outlive the index. NULL and "" are no
- * names: they are not found. On failure `index` holds nothing. */
+/* Indexes names[0 .. count-1]; the texts must outlive the index. NULL and ""
+ * are no names: they are not found. On failure `index` holds nothing. */
 regal_status regal_name_index_create(regal_context *context,
                                      const char *const *names, uint32_t count,
                                      regal_name_index *index);

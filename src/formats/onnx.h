@@ -155,7 +155,7 @@ unsigned regal_onnx_bits(int type);
 /* The first number of a constant, if it can be read. */
 bool regal_onnx_integer(const regal_onnx_value *value, int64_t *number);
 
-/* -- Helpers --------------------------------------------------------------- */
+/* -- What the stages share ------------------------------------------------- */
 
 /* "FILE: node 3 "x": MESSAGE", for the node where the walk stands. */
 regal_status regal_onnx_fail(const regal_onnx *onnx, const char *format, ...)

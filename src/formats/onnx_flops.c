@@ -33,7 +33,8 @@ static double product_from(const regal_onnx_value *value, uint32_t first) {
   return product;
 }
 
-double regal_onnx_elements(const regal_onnx_value *value) {
+/* Negative: unknown. */
+static double elements(const regal_onnx_value *value) {
   return product_from(value, 0);
 }
 
@@ -52,24 +53,24 @@ double regal_onnx_flops_none(const regal_onnx_call *call, double factor) {
 }
 
 double regal_onnx_flops_output(const regal_onnx_call *call, double factor) {
-  return factor * regal_onnx_elements(regal_onnx_out(call, 0));
+  return factor * elements(regal_onnx_out(call, 0));
 }
 
 double regal_onnx_flops_input(const regal_onnx_call *call, double factor) {
-  return factor * regal_onnx_elements(regal_onnx_in(call, 0));
+  return factor * elements(regal_onnx_in(call, 0));
 }
 
 double regal_onnx_flops_variadic(const regal_onnx_call *call, double factor) {
   (void)factor;
   double times = call->node->n_input > 1 ? (double)call->node->n_input - 1 : 1;
-  return times * regal_onnx_elements(regal_onnx_out(call, 0));
+  return times * elements(regal_onnx_out(call, 0));
 }
 
 /* -- Products -------------------------------------------------------------- */
 
 static double with_bias(const regal_onnx_call *call, size_t bias,
                         double flops) {
-  double outputs = regal_onnx_elements(regal_onnx_out(call, 0));
+  double outputs = elements(regal_onnx_out(call, 0));
   return regal_onnx_in(call, bias) && outputs > 0 ? flops + outputs : flops;
 }
 
@@ -82,7 +83,7 @@ static double twice(double a, double b) {
  * all but the first. */
 double regal_onnx_flops_conv(const regal_onnx_call *call, double factor) {
   size_t weights = (size_t)factor;
-  double flops = twice(regal_onnx_elements(regal_onnx_out(call, 0)),
+  double flops = twice(elements(regal_onnx_out(call, 0)),
                        product_from(regal_onnx_in(call, weights), 1));
   return flops < 0 || weights != 1 ? flops : with_bias(call, 2, flops);
 }
@@ -92,7 +93,7 @@ double regal_onnx_flops_conv(const regal_onnx_call *call, double factor) {
 double regal_onnx_flops_conv_transpose(const regal_onnx_call *call,
                                        double factor) {
   (void)factor;
-  double flops = twice(regal_onnx_elements(regal_onnx_in(call, 0)),
+  double flops = twice(elements(regal_onnx_in(call, 0)),
                        product_from(regal_onnx_in(call, 1), 1));
   return flops < 0 ? flops : with_bias(call, 2, flops);
 }
@@ -111,8 +112,7 @@ double regal_onnx_flops_gemm(const regal_onnx_call *call, double factor) {
 /* Also of stacks of matrices, broadcast: the output knows how many. */
 double regal_onnx_flops_matmul(const regal_onnx_call *call, double factor) {
   (void)factor;
-  return twice(regal_onnx_elements(regal_onnx_out(call, 0)),
-               inner_length(call));
+  return twice(elements(regal_onnx_out(call, 0)), inner_length(call));
 }
 
 /* -- Einsum ---------------------------------------------------------------- */
@@ -155,7 +155,7 @@ double regal_onnx_flops_einsum(const regal_onnx_call *call, double factor) {
   const regal_onnx_attribute *equation =
       regal_onnx_attribute_of(call->node, "equation");
   subscripts dims = {.rest = 1};
-  if (!equation)
+  if (!equation || !equation->s.len)
     return UNKNOWN;
   for (int c = 0; c < 256; c++)
     dims.of_letter[c] = UNKNOWN;
@@ -199,7 +199,7 @@ double regal_onnx_flops_recurrent(const regal_onnx_call *call, double factor) {
   const regal_onnx_value *w = regal_onnx_in(call, 1);
   const regal_onnx_value *r = regal_onnx_in(call, 2);
   double first = regal_onnx_dim_at(x, 0), second = regal_onnx_dim_at(x, 1);
-  double inputs = regal_onnx_elements(w), states = regal_onnx_elements(r);
+  double inputs = elements(w), states = elements(r);
   double directions = regal_onnx_dim_at(w, 0), gates = regal_onnx_dim_at(w, 1);
   if (first < 0 || second < 0 || inputs < 0 || states < 0 || gates < 0)
     return UNKNOWN;
@@ -238,8 +238,8 @@ double regal_onnx_flops_attention(const regal_onnx_call *call, double factor) {
   const regal_onnx_value *query = regal_onnx_in(call, 0);
   const regal_onnx_value *key = regal_onnx_in(call, 1);
   const regal_onnx_value *past = regal_onnx_in(call, (size_t)factor);
-  double outputs = regal_onnx_elements(regal_onnx_out(call, 0));
-  double queries = key ? regal_onnx_elements(query) : outputs;
+  double outputs = elements(regal_onnx_out(call, 0));
+  double queries = key ? elements(query) : outputs;
   double keys = steps_of(key ? key : query);
   if (past && keys >= 0 && steps_of(past) >= 0)
     keys += steps_of(past);
@@ -251,11 +251,11 @@ double regal_onnx_flops_attention(const regal_onnx_call *call, double factor) {
 double regal_onnx_flops_projected_attention(const regal_onnx_call *call,
                                             double factor) {
   const regal_onnx_value *input = regal_onnx_in(call, 0);
-  double outputs = regal_onnx_elements(regal_onnx_out(call, 0));
+  double outputs = elements(regal_onnx_out(call, 0));
   double keys = steps_of(input);
   double past = regal_onnx_dim_at(regal_onnx_in(call, (size_t)factor), -2);
-  double projection = twice(regal_onnx_elements(input),
-                            regal_onnx_dim_at(regal_onnx_in(call, 1), 1));
+  double projection =
+      twice(elements(input), regal_onnx_dim_at(regal_onnx_in(call, 1), 1));
   double core = attention(outputs, outputs, past > 0 ? keys + past : keys,
                           score_rows(call, input));
   return projection < 0 || core < 0 ? UNKNOWN : projection + core;

@@ -1,4 +1,4 @@
-/* The stages in their order, and helpers that all of them use. */
+/* The stages in their order, and what all of them use. */
 #include "formats/onnx_load.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include "formats/onnx.h"
 #include "graph/builder.h"
 
-/* -- Helpers --------------------------------------------------------------- */
+/* -- What the stages share ------------------------------------------------- */
 
 bool regal_onnx_is(const regal_onnx_node *node, const char *op_type) {
   return !strcmp(node->op_type, op_type);

@@ -54,8 +54,6 @@ const regal_onnx_op_type *regal_onnx_op_type_at(size_t index);
 /* NULL: left out. */
 const regal_onnx_value *regal_onnx_in(const regal_onnx_call *call, size_t i);
 const regal_onnx_value *regal_onnx_out(const regal_onnx_call *call, size_t i);
-/* Negative: unknown. */
-double regal_onnx_elements(const regal_onnx_value *value);
 /* A dimension, counted from the end if the axis is negative; negative when it
  * is unknown. */
 double regal_onnx_dim_at(const regal_onnx_value *value, int axis);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/random.h"
+#include "base/hash.h"
 #include "graph/builder.h"
 
 #define FEWEST_SLOTS 64
@@ -27,10 +27,7 @@ regal_status regal_onnx_open_scope(regal_onnx *onnx, uint32_t parent,
 }
 
 static uint64_t hash(uint32_t scope, const char *name) {
-  uint64_t sum = regal_mix(scope + REGAL_GOLDEN);
-  for (; *name; name++)
-    sum = (sum ^ (uint8_t)*name) * UINT64_C(0x100000001B3);
-  return regal_mix(sum);
+  return regal_hash_text(regal_mix(scope + REGAL_GOLDEN), name);
 }
 
 /* The slot of the name, or the free one where it belongs. */

@@ -2,13 +2,7 @@
  * one is an error only where it is used alone. */
 #include "formats/op_names.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct regal_named_op {
-  const char *name;
-  uint32_t op;
-} named_op;
 
 void regal_op_names_init(regal_op_names *names, regal_context *context,
                          const regal_graph *graph) {
@@ -16,45 +10,37 @@ void regal_op_names_init(regal_op_names *names, regal_context *context,
 }
 
 void regal_op_names_free(regal_op_names *names) {
-  if (names->context)
-    regal_release(names->context, names->sorted);
+  regal_name_index_free(&names->index);
 }
 
-static int compare(const void *a, const void *b) {
-  return strcmp(((const named_op *)a)->name, ((const named_op *)b)->name);
-}
-
-static bool sort_names(regal_op_names *names) {
+static regal_status index_names(regal_op_names *names) {
   uint32_t ops = names->graph->ops;
-  named_op *sorted = regal_alloc(names->context, ops, sizeof *sorted);
-  if (!sorted)
-    return false;
+  const char **list = regal_alloc(names->context, ops, sizeof *list);
+  if (!list)
+    return regal_fail_memory(names->context);
   for (uint32_t op = 0; op < ops; op++)
-    sorted[op] = (named_op){regal_graph_name(names->graph, op), op};
-  qsort(sorted, ops, sizeof *sorted, compare);
-  names->sorted = sorted;
-  return true;
+    list[op] = regal_graph_name(names->graph, op);
+  regal_status status =
+      regal_name_index_create(names->context, list, ops, &names->index);
+  regal_release(names->context, list);
+  return status;
 }
 
 static regal_status find_name(regal_op_names *names, const regal_json *json,
                               uint32_t node, uint32_t *op) {
-  named_op wanted = {json->nodes[node].text, 0};
-  if (!names->sorted && !sort_names(names))
-    return regal_fail_memory(names->context);
-  uint32_t ops = names->graph->ops;
-  const named_op *hit =
-      bsearch(&wanted, names->sorted, ops, sizeof wanted, compare);
-  if (!hit)
+  const char *name = json->nodes[node].text;
+  if (!names->index.context)
+    REGAL_TRY(index_names(names));
+  uint32_t found = regal_name_index_find(&names->index, name);
+  if (found == REGAL_NAME_ABSENT)
     return regal_json_fail(json, node, "there is no op \"%.200s\" in the graph",
-                           wanted.name);
-  bool before = hit > names->sorted && !compare(hit - 1, hit);
-  bool after = hit + 1 < names->sorted + ops && !compare(hit, hit + 1);
-  if (before || after)
+                           name);
+  if (found == REGAL_NAME_AMBIGUOUS)
     return regal_json_fail(json, node,
                            "the graph has more than one op \"%.200s\", say "
                            "which by its id",
-                           wanted.name);
-  *op = hit->op;
+                           name);
+  *op = found;
   return REGAL_OK;
 }
 

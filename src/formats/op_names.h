@@ -3,13 +3,14 @@
 #define REGAL_FORMATS_OP_NAMES_H
 
 #include "formats/json.h"
+#include "formats/name_index.h"
 #include "graph/graph.h"
 
-/* Sorted at the first lookup by name; most files need none. */
+/* Indexed at the first lookup by name; most files need none. */
 typedef struct regal_op_names {
   regal_context *context;
   const regal_graph *graph;
-  struct regal_named_op *sorted; /* [ops], or NULL until needed */
+  regal_name_index index; /* of zeros until needed */
 } regal_op_names;
 
 void regal_op_names_init(regal_op_names *names, regal_context *context,

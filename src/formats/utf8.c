@@ -1,5 +1,8 @@
 #include "formats/utf8.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 /* The least code point that needs so many bytes; shorter ones are overlong. */
 static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
 
@@ -47,4 +50,19 @@ size_t regal_utf8_encode(uint32_t point, char *out) {
     out[i] = (char)(0x80 | (point & 0x3F));
   out[0] = (char)((0xF00u >> length) | point);
   return length;
+}
+
+regal_status regal_utf8_check_names(regal_context *context, const char *path,
+                                    const regal_graph *graph,
+                                    const char *format) {
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    const char *name = regal_graph_name(graph, op);
+    size_t size = strlen(name);
+    if (regal_utf8_valid(name, size) != size)
+      return regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: the name of op %" PRIu32
+                        " is not UTF-8, which %s needs",
+                        path, graph->id[op], format);
+  }
+  return REGAL_OK;
 }

@@ -68,7 +68,8 @@ static regal_status read_varint(walker *walker, size_t end, unsigned most,
   return fail_at(walker, begin, "a %s of more than %u bytes", what, most);
 }
 
-regal_wire_type regal_wire_expected(const ProtobufCFieldDescriptor *field) {
+/* The wire type of a value of the field, when it is not packed. */
+static regal_wire_type expected_type(const ProtobufCFieldDescriptor *field) {
   switch (field->type) {
   case PROTOBUF_C_TYPE_STRING:
   case PROTOBUF_C_TYPE_BYTES:
@@ -87,8 +88,10 @@ regal_wire_type regal_wire_expected(const ProtobufCFieldDescriptor *field) {
   }
 }
 
-bool regal_wire_fits(const ProtobufCFieldDescriptor *field, unsigned type) {
-  return type == regal_wire_expected(field) ||
+/* Whether a field of this wire type is what its descriptor asks for; packed
+ * and unpacked repeated numbers both are. */
+static bool fits(const ProtobufCFieldDescriptor *field, unsigned type) {
+  return type == expected_type(field) ||
          (type == REGAL_WIRE_BYTES &&
           field->label == PROTOBUF_C_LABEL_REPEATED);
 }
@@ -138,9 +141,9 @@ static regal_status read_tag(walker *walker, size_t end,
   tag->field = descriptor ? protobuf_c_message_descriptor_get_field(descriptor,
                                                                     tag->number)
                           : NULL;
-  if (!tag->field || regal_wire_fits(tag->field, tag->type))
+  if (!tag->field || fits(tag->field, tag->type))
     return REGAL_OK;
-  regal_wire_type expected = regal_wire_expected(tag->field);
+  regal_wire_type expected = expected_type(tag->field);
   return fail_at(walker, tag->begin,
                  "field %s has wire type %u (%s), expected %d (%s)",
                  name_field(tag->field, tag->number).text, tag->type,
@@ -164,7 +167,7 @@ static regal_status check_message(walker *walker, size_t end,
 static regal_status check_packed(walker *walker, const tag *tag, size_t end) {
   while (walker->at < end) {
     uint64_t ignored;
-    regal_wire_type type = regal_wire_expected(tag->field);
+    regal_wire_type type = expected_type(tag->field);
     if (type == REGAL_WIRE_VARINT)
       REGAL_TRY(read_varint(walker, end, VARINT_BYTES, "varint", &ignored));
     else

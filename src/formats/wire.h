@@ -53,11 +53,4 @@ regal_varint regal_wire_varint(const uint8_t *bytes, size_t *at, size_t end,
 
 void regal_wire_append_varint(regal_text *out, uint64_t value);
 
-/* Whether a field of this wire type is what its descriptor asks for; packed
- * and unpacked repeated numbers both are. */
-bool regal_wire_fits(const ProtobufCFieldDescriptor *field, unsigned type);
-
-/* The wire type of a value of the field, when it is not packed. */
-regal_wire_type regal_wire_expected(const ProtobufCFieldDescriptor *field);
-
 #endif

@@ -5,21 +5,6 @@
 
 #include <inttypes.h>
 
-static bool is_good_input(const regal_builder *builder,
-                          const regal_built_input *input) {
-  return input->consumer < builder->op_count &&
-         input->producer < builder->op_count &&
-         input->producer != input->consumer &&
-         input->port < builder->ops[input->producer].outputs;
-}
-
-static bool is_good_control(const regal_builder *builder,
-                            const regal_built_control *control) {
-  return control->before < builder->op_count &&
-         control->after < builder->op_count &&
-         control->before != control->after;
-}
-
 static regal_status fail_port(const regal_builder *builder,
                               const regal_built_input *input) {
   uint32_t outputs = builder->ops[input->producer].outputs;
@@ -31,43 +16,45 @@ static regal_status fail_port(const regal_builder *builder,
       outputs == 1 ? "" : "s");
 }
 
-static regal_status fail_input(const regal_builder *builder,
-                               const regal_built_input *input) {
+/* Are both ends of an edge there? `edge` and `does` are for the message. */
+static regal_status check_ends(const regal_builder *builder, const char *edge,
+                               const char *does, uint32_t from, uint32_t to) {
   size_t ops = builder->op_count;
-  if (input->consumer >= ops)
+  if (to >= ops)
     return regal_fail(builder->context, REGAL_BAD_INPUT,
-                      "an input is for op %" PRIu32
-                      ", but the number of ops is %zu",
-                      input->consumer, ops);
-  regal_quoted name = regal_quote(regal_built_name(builder, input->consumer));
-  if (input->producer >= ops)
-    return regal_builder_fail(builder, input->consumer, REGAL_BAD_INPUT,
-                              "op %s reads from op %" PRIu32
-                              ", but the number of ops is %zu",
-                              name.text, input->producer, ops);
-  if (input->producer == input->consumer)
-    return regal_builder_fail(builder, input->consumer, REGAL_BAD_INPUT,
-                              "op %s reads its own output %" PRIu32, name.text,
-                              input->port);
-  return fail_port(builder, input);
+                      "%s is for op %" PRIu32 ", but the number of ops is %zu",
+                      edge, to, ops);
+  if (from >= ops)
+    return regal_builder_fail(
+        builder, to, REGAL_BAD_INPUT,
+        "op %s %s op %" PRIu32 ", but the number of ops is %zu",
+        regal_quote(regal_built_name(builder, to)).text, does, from, ops);
+  return REGAL_OK;
 }
 
-static regal_status fail_control(const regal_builder *builder,
-                                 const regal_built_control *control) {
-  size_t ops = builder->op_count;
-  if (control->after >= ops)
-    return regal_fail(builder->context, REGAL_BAD_INPUT,
-                      "a control edge is for op %" PRIu32
-                      ", but the number of ops is %zu",
-                      control->after, ops);
-  regal_quoted name = regal_quote(regal_built_name(builder, control->after));
-  if (control->before >= ops)
-    return regal_builder_fail(builder, control->after, REGAL_BAD_INPUT,
-                              "op %s waits for op %" PRIu32
-                              ", but the number of ops is %zu",
-                              name.text, control->before, ops);
-  return regal_builder_fail(builder, control->after, REGAL_BAD_INPUT,
-                            "op %s waits for itself", name.text);
+static regal_status check_input(const regal_builder *builder,
+                                const regal_built_input *input) {
+  uint32_t producer = input->producer, consumer = input->consumer;
+  REGAL_TRY(check_ends(builder, "an input", "reads from", producer, consumer));
+  if (producer == consumer)
+    return regal_builder_fail(
+        builder, consumer, REGAL_BAD_INPUT,
+        "op %s reads its own output %" PRIu32,
+        regal_quote(regal_built_name(builder, consumer)).text, input->port);
+  if (input->port >= builder->ops[producer].outputs)
+    return fail_port(builder, input);
+  return REGAL_OK;
+}
+
+static regal_status check_control(const regal_builder *builder,
+                                  const regal_built_control *control) {
+  uint32_t before = control->before, after = control->after;
+  REGAL_TRY(check_ends(builder, "a control edge", "waits for", before, after));
+  if (before == after)
+    return regal_builder_fail(
+        builder, after, REGAL_BAD_INPUT, "op %s waits for itself",
+        regal_quote(regal_built_name(builder, after)).text);
+  return REGAL_OK;
 }
 
 regal_status regal_builder_check(const regal_builder *builder) {
@@ -79,11 +66,9 @@ regal_status regal_builder_check(const regal_builder *builder) {
                       "the graph has more than %" PRIu32 " edges",
                       REGAL_NONE - 1);
   for (size_t i = 0; i < builder->input_count; i++)
-    if (!is_good_input(builder, &builder->inputs[i]))
-      return fail_input(builder, &builder->inputs[i]);
+    REGAL_TRY(check_input(builder, &builder->inputs[i]));
   for (size_t i = 0; i < builder->control_count; i++)
-    if (!is_good_control(builder, &builder->controls[i]))
-      return fail_control(builder, &builder->controls[i]);
+    REGAL_TRY(check_control(builder, &builder->controls[i]));
   REGAL_TRY(regal_builder_check_parameters(builder));
   return regal_builder_check_marks(builder);
 }

@@ -57,19 +57,23 @@ static void put_op(regal_text *text, const regal_graph *graph, uint32_t op) {
   regal_layout_name(text, name, strlen(name));
 }
 
+/* A figure, as `put` writes it, and its share of the whole. */
+static void put_share(regal_text *text, void (*put)(regal_text *, int64_t),
+                      int64_t part, int64_t whole) {
+  size_t begin = text->size;
+  regal_text_format(text, "  ");
+  put(text, part);
+  regal_layout_pad(text, begin, FIGURE_COLUMN);
+  regal_text_format(text, "%5.1f%%  ", regal_layout_percent(part, whole));
+}
+
 static void put_largest_ops(regal_text *text, const regal_graph *graph,
                             const regal_figures *figures) {
   if (figures->top_ops)
     regal_text_format(text, "\nlargest ops\n");
   for (uint32_t i = 0; i < figures->top_ops; i++) {
     uint32_t op = figures->top_op[i];
-    int64_t run_ns = graph->run_ns[op];
-    size_t begin = text->size;
-    regal_text_format(text, "  ");
-    regal_text_duration(text, run_ns);
-    regal_layout_pad(text, begin, FIGURE_COLUMN);
-    regal_text_format(text, "%5.1f%%  ",
-                      regal_layout_percent(run_ns, graph->work_ns));
+    put_share(text, regal_text_duration, graph->run_ns[op], graph->work_ns);
     put_op(text, graph, op);
     regal_text_format(text, "\n");
   }
@@ -81,13 +85,8 @@ static void put_largest_tensors(regal_text *text, const regal_graph *graph,
     regal_text_format(text, "\nlargest tensors\n");
   for (uint32_t i = 0; i < figures->top_tensors; i++) {
     uint32_t tensor = figures->top_tensor[i], op = graph->producer[tensor];
-    int64_t bytes = graph->bytes[tensor];
-    size_t begin = text->size;
-    regal_text_format(text, "  ");
-    regal_text_bytes(text, bytes);
-    regal_layout_pad(text, begin, FIGURE_COLUMN);
-    regal_text_format(text, "%5.1f%%  ",
-                      regal_layout_percent(bytes, graph->tensor_bytes));
+    put_share(text, regal_text_bytes, graph->bytes[tensor],
+              graph->tensor_bytes);
     put_op(text, graph, op);
     regal_text_format(text, ":%u\n", tensor - graph->output_begin[op]);
   }
@@ -95,12 +94,8 @@ static void put_largest_tensors(regal_text *text, const regal_graph *graph,
 
 static void put_kind(regal_text *text, int64_t run_ns, int64_t work_ns,
                      uint32_t ops, const char *name, size_t length) {
-  size_t begin = text->size;
-  regal_text_format(text, "  ");
-  regal_text_duration(text, run_ns);
-  regal_layout_pad(text, begin, FIGURE_COLUMN);
-  regal_text_format(text, "%5.1f%%  %6u  ",
-                    regal_layout_percent(run_ns, work_ns), ops);
+  put_share(text, regal_text_duration, run_ns, work_ns);
+  regal_text_format(text, "%6u  ", ops);
   regal_layout_name(text, name, length);
   regal_text_format(text, "\n");
 }

@@ -300,9 +300,7 @@ static void follow_best(regal_brkga *brkga, uint32_t island) {
   uint64_t patience = (uint64_t)brkga->search->options->restart;
   if (patience && brkga->generation - brkga->improved[island] >= patience) {
     brkga->fresh[island] = true;
-    brkga->best_of[island] = REGAL_FITNESS_WORST;
-    brkga->improved[island] = brkga->generation + 1;
-    brkga->restarts++;
+    brkga->best_of[island] = REGAL_FITNESS_WORST; /* the next one improves */
   }
 }
 

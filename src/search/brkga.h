@@ -38,8 +38,7 @@ typedef struct regal_brkga {
   void **scratch; /* [threads] */
   int threads;
 
-  uint64_t generation; /* the next one to make */
-  uint64_t restarts;
+  uint64_t generation;        /* the next one to make */
   regal_gene *best;           /* [genes] the best chromosome so far */
   regal_fitness best_fitness; /* of it */
 } regal_brkga;

@@ -1,4 +1,4 @@
-/* A graph of six ops for tests of files, and a runner for malformed files.
+/* A graph of six ops for tests of files.
  *
  *        a (id 0) --> b (1) --> d (3)      d's output is final
  *           \--> c (2) --------^           b ..> twin (4), c ..> twin (5):
@@ -6,12 +6,6 @@
  */
 #ifndef REGAL_TESTS_SAMPLE_H
 #define REGAL_TESTS_SAMPLE_H
-
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cost/problem.h"
 #include "support/files.h"
@@ -50,45 +44,6 @@ static inline regal_status sample_graph(regal_context *context,
     return status;
   }
   return regal_builder_finish(builder, graph);
-}
-
-/* Reads `path` and returns the message of its failure, or "" if there is
- * none. */
-typedef const char *(*sample_try_fn)(const char *path);
-
-/* Whether every file of the folder that has a NAME.message beside it fails with
- * exactly that message; says on stderr which do not. Works in the folder, so
- * that messages have its files' bare names. Returns how many files it tried,
- * or 0 if one went wrong. */
-static inline size_t sample_check_messages(const char *folder,
-                                           sample_try_fn attempt) {
-  size_t tried = 0, wrong = 0;
-  DIR *directory = opendir(folder);
-  if (!directory || chdir(folder))
-    return 0;
-  struct dirent *entry;
-  while ((entry = readdir(directory))) {
-    char expected_path[512];
-    const char *dot = strrchr(entry->d_name, '.');
-    if (!dot || dot == entry->d_name || !strcmp(dot, ".message"))
-      continue;
-    snprintf(expected_path, sizeof expected_path, "%.*s.message",
-             (int)(dot - entry->d_name), entry->d_name);
-    char *expected = files_read(expected_path);
-    if (!expected)
-      continue;
-    expected[strcspn(expected, "\n")] = 0;
-    const char *message = attempt(entry->d_name);
-    if (strcmp(message, expected)) {
-      fprintf(stderr, "%s/%s\n  gave     %s\n  expected %s\n", folder,
-              entry->d_name, message, expected);
-      wrong++;
-    }
-    free(expected);
-    tried++;
-  }
-  closedir(directory);
-  return wrong ? 0 : tried;
 }
 
 #endif

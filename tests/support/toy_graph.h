@@ -127,4 +127,8 @@ static inline int toy_teardown(void **state) {
   return leaked;
 }
 
+/* The test gets a context as its state; what is left in it is a failure. */
+#define TOY_TEST(name)                                                         \
+  cmocka_unit_test_setup_teardown(name, toy_setup, toy_teardown)
+
 #endif

@@ -214,13 +214,11 @@ static void failing_memory(void **state) {
   regal_graph_free(graph);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, toy_setup, toy_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(copies_are_equal), TEST(deterministic),   TEST(pinned),
-      TEST(uniform),          TEST(small_and_large), TEST(failing_memory),
+      TOY_TEST(copies_are_equal), TOY_TEST(deterministic),
+      TOY_TEST(pinned),           TOY_TEST(uniform),
+      TOY_TEST(small_and_large),  TOY_TEST(failing_memory),
   };
   return cmocka_run_group_tests_name("augment", tests, NULL, NULL);
 }

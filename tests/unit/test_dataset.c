@@ -51,7 +51,7 @@ static void write_samples(const char *folder) {
   }
 }
 
-/* -- Helpers --------------------------------------------------------------- */
+/* -- What the tests share -------------------------------------------------- */
 
 static int set_up(void **state) {
   return regal_context_create((regal_context **)state, NULL) != REGAL_OK;

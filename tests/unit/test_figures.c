@@ -170,16 +170,13 @@ static void failing_memory(void **state) {
   regal_graph_free(graph);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, toy_setup, toy_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(diameter_of_random_graphs),
-      TEST(figures_of_a_diamond),
-      TEST(degrees),
-      TEST(no_room),
-      TEST(failing_memory),
+      TOY_TEST(diameter_of_random_graphs),
+      TOY_TEST(figures_of_a_diamond),
+      TOY_TEST(degrees),
+      TOY_TEST(no_room),
+      TOY_TEST(failing_memory),
   };
   return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "formats/cost_graph.h"
 #include "formats/json_graph.h"
-#include "support/failing_allocator.h"
+#include "support/defects.h"
 #include "support/loaded_graph.h"
 #include "support/random_cases.h"
 #include "support/sample.h"
@@ -77,25 +77,11 @@ static void assert_same_graph(regal_context *context, const char *a,
 
 /* -- Reading --------------------------------------------------------------- */
 
-static const char *try_graph(const char *path) {
-  static char message[REGAL_MESSAGE_CAPACITY];
-  regal_context *context;
-  regal_graph *graph = NULL;
-  assert_int_equal(regal_context_create(&context, NULL), REGAL_OK);
-  assert_int_equal(regal_graph_load(context, path, NULL, &graph),
-                   REGAL_BAD_INPUT);
-  assert_null(graph);
-  assert_int_equal(regal_bytes_in_use(context), 0);
-  snprintf(message, sizeof message, "%s", regal_error(context));
-  regal_context_free(context);
-  return message;
-}
-
 static void every_defect_has_its_message(void **state) {
   (void)state;
-  assert_int_equal(
-      sample_check_messages(REGAL_TEST_DATA "/json_graphs", try_graph),
-      DEFECTS);
+  assert_int_equal(defects_check(REGAL_TEST_DATA "/json_graphs", ".json", NULL,
+                                 defects_try_graph),
+                   DEFECTS);
 }
 
 static void reads_the_example(void **state) {

@@ -9,7 +9,7 @@
 
 #include "cost/machine.h"
 #include "formats/formats.h"
-#include "support/failing_allocator.h"
+#include "support/defects.h"
 #include "support/sample.h"
 
 static regal_context *context;
@@ -292,8 +292,8 @@ static const char *try_machine(const char *path) {
 
 static void malformed_files_have_messages(void **state) {
   (void)state;
-  assert_true(sample_check_messages(REGAL_TEST_DATA "/machines", try_machine) >=
-              70);
+  assert_true(defects_check(REGAL_TEST_DATA "/machines", ".json", NULL,
+                            try_machine) >= 70);
 }
 
 static void survives_failing_allocations(void **state) {

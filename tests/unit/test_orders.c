@@ -547,26 +547,24 @@ static void test_memory_runs_out(void **state) {
 }
 
 int main(void) {
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, toy_setup, toy_teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_dfs),
-      TEST(test_dfs_visits_equal_predecessors_by_index),
-      TEST(test_bfs),
-      TEST(test_lpmf),
-      TEST(test_lpmf_prefers_what_fits),
-      TEST(test_xla_list),
-      TEST(test_xla_list_takes_the_latest_of_equals),
-      TEST(test_single_takes_the_fastest_device),
-      TEST(test_single_takes_the_larger_device),
-      TEST(test_single_sends_what_cannot_stay),
-      TEST(test_heft_shares_the_work),
-      TEST(test_heft_counts_transfers),
-      TEST(test_heft_keeps_groups_and_waits),
-      TEST(test_orders_are_topological),
-      TEST(test_greedy_lists_by_definition),
-      TEST(test_plans_pass_the_verifier),
-      TEST(test_tournament),
+      TOY_TEST(test_dfs),
+      TOY_TEST(test_dfs_visits_equal_predecessors_by_index),
+      TOY_TEST(test_bfs),
+      TOY_TEST(test_lpmf),
+      TOY_TEST(test_lpmf_prefers_what_fits),
+      TOY_TEST(test_xla_list),
+      TOY_TEST(test_xla_list_takes_the_latest_of_equals),
+      TOY_TEST(test_single_takes_the_fastest_device),
+      TOY_TEST(test_single_takes_the_larger_device),
+      TOY_TEST(test_single_sends_what_cannot_stay),
+      TOY_TEST(test_heft_shares_the_work),
+      TOY_TEST(test_heft_counts_transfers),
+      TOY_TEST(test_heft_keeps_groups_and_waits),
+      TOY_TEST(test_orders_are_topological),
+      TOY_TEST(test_greedy_lists_by_definition),
+      TOY_TEST(test_plans_pass_the_verifier),
+      TOY_TEST(test_tournament),
       cmocka_unit_test(test_memory_runs_out),
   };
   return cmocka_run_group_tests_name("orders", tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include "cost/plan.h"
 #include "formats/formats.h"
-#include "support/failing_allocator.h"
+#include "support/defects.h"
 #include "support/sample.h"
 
 static regal_context *context;
@@ -225,7 +225,8 @@ static const char *try_plan(const char *path) {
 
 static void malformed_files_have_messages(void **state) {
   (void)state;
-  assert_true(sample_check_messages(REGAL_TEST_DATA "/plans", try_plan) >= 45);
+  assert_true(defects_check(REGAL_TEST_DATA "/plans", ".json", ".order",
+                            try_plan) >= 45);
 }
 
 /* -- The machine of a plan ------------------------------------------------- */

@@ -329,26 +329,24 @@ static void test_memory_runs_out(void **state) {
 }
 
 int main(void) {
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, toy_setup, toy_teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_written_over_its_input),
-      TEST(test_after_the_step_nothing_differs),
-      TEST(test_a_smaller_input_is_left_alone),
-      TEST(test_two_small_inputs_do_not_add_up),
-      TEST(test_an_input_with_a_later_reader),
-      TEST(test_a_final_input_stays),
-      TEST(test_a_received_copy_is_reused),
-      TEST(test_a_transfer_out_is_a_use),
-      TEST(test_no_bytes),
-      TEST(test_outputs_compete),
-      TEST(test_inputs_are_taken_in_their_order),
-      TEST(test_on_both_devices),
-      TEST(test_held_once_by_each_device),
-      TEST(test_beside_all_else),
-      TEST(test_shared_and_not),
-      TEST(test_readers_in_one_group),
-      TEST(test_ops_that_can_reuse),
+      TOY_TEST(test_written_over_its_input),
+      TOY_TEST(test_after_the_step_nothing_differs),
+      TOY_TEST(test_a_smaller_input_is_left_alone),
+      TOY_TEST(test_two_small_inputs_do_not_add_up),
+      TOY_TEST(test_an_input_with_a_later_reader),
+      TOY_TEST(test_a_final_input_stays),
+      TOY_TEST(test_a_received_copy_is_reused),
+      TOY_TEST(test_a_transfer_out_is_a_use),
+      TOY_TEST(test_no_bytes),
+      TOY_TEST(test_outputs_compete),
+      TOY_TEST(test_inputs_are_taken_in_their_order),
+      TOY_TEST(test_on_both_devices),
+      TOY_TEST(test_held_once_by_each_device),
+      TOY_TEST(test_beside_all_else),
+      TOY_TEST(test_shared_and_not),
+      TOY_TEST(test_readers_in_one_group),
+      TOY_TEST(test_ops_that_can_reuse),
       cmocka_unit_test(test_memory_runs_out),
   };
   return cmocka_run_group_tests_name("reuse", tests, NULL, NULL);

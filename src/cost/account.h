@@ -112,10 +112,19 @@ REGAL_INLINE void regal_account_begin(regal_account *account,
 }
 
 /* Where a condition is as good as random, a branch is mispredicted half of the
- * time. These two leave the compiler no branch, each in the form in which GCC
- * makes the better code for it. `wanted` is 0 or 1. */
+ * time. These two leave the compiler no branch: GCC makes one of every other
+ * form of the first, so that it gets the instruction itself. `wanted` is 0 or
+ * 1. */
 REGAL_INLINE int64_t regal_choose(int64_t wanted, int64_t a, int64_t b) {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  __asm__("test %1, %1\n\tcmovne %2, %0"
+          : "+r"(b)
+          : "r"(wanted), "r"(a)
+          : "cc");
+  return b;
+#else
   return b ^ ((a ^ b) & -wanted);
+#endif
 }
 
 REGAL_INLINE int64_t regal_later(int64_t a, int64_t b) {

@@ -1,20 +1,37 @@
-/* Ctrl-C: the first ends the search, the second the program. */
+/* Ctrl-C: the first ends the search, a later one the program. What comes within
+ * a moment of the first is the same one: timeout(1), for example, signals its
+ * child and then the whole process group, so that the child gets it twice.
+ */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"
 
 #include <signal.h>
+#include <time.h>
+
+#define SAME_MOMENT_NS 500000000
 
 static regal_context *volatile searching;
 static volatile sig_atomic_t asked;
+static struct timespec asked_at; /* written by the first signal alone */
 
 static const int signals[] = {SIGINT, SIGTERM};
 
+static bool is_later(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  long long seconds = now.tv_sec - asked_at.tv_sec;
+  return seconds * 1000000000 + now.tv_nsec - asked_at.tv_nsec > SAME_MOMENT_NS;
+}
+
 static void handle(int number) {
   if (asked) {
+    if (!is_later())
+      return;
     signal(number, SIG_DFL);
     raise(number);
   }
+  clock_gettime(CLOCK_MONOTONIC, &asked_at);
   asked = 1;
   if (searching)
     regal_stop_request(searching);

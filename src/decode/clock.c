@@ -77,11 +77,7 @@ REGAL_INLINE void rank_ops(const regal_problem *problem, scratch *s,
     regal_gene key = regal_levels_blend(s->level[op], priority[op], share);
     regal_ranking_add_if(&s->ranking, op, key, 1, few);
   }
-  const uint64_t *sorted = regal_ranking_sort(&s->ranking, problem->ops, few);
-  for (uint32_t r = 0; r < problem->ops; r++) {
-    s->by_rank[r] = (uint32_t)sorted[r];
-    s->rank[s->by_rank[r]] = r;
-  }
+  regal_ranking_number(&s->ranking, problem->ops, few, s->by_rank, s->rank);
 }
 
 static void begin(const regal_problem *problem, scratch *s) {

@@ -118,4 +118,15 @@ REGAL_INLINE const uint64_t *regal_ranking_sort(regal_ranking *ranking,
   return ranking->spare;
 }
 
+/* Sorts, and writes down who has which rank and which rank each item has. */
+REGAL_INLINE void regal_ranking_number(regal_ranking *ranking, uint32_t items,
+                                       bool few, uint32_t *by_rank,
+                                       uint32_t *rank) {
+  const uint64_t *sorted = regal_ranking_sort(ranking, items, few);
+  for (uint32_t r = 0; r < items; r++) {
+    by_rank[r] = (uint32_t)sorted[r];
+    rank[by_rank[r]] = r;
+  }
+}
+
 #endif

@@ -1,0 +1,339 @@
+#include "search/order.h"
+
+#include <string.h>
+
+/* Marks of many devices hold devices^2 numbers: wider blocks keep their size
+ * linear in the graph. */
+static uint32_t block_bits_of(uint32_t devices) {
+  uint32_t bits = 3;
+  while (devices > 2 && (1u << bits) < devices * devices)
+    bits++;
+  return bits;
+}
+
+static void layout_marks(regal_order *order, regal_carver *carver) {
+  size_t d = order->problem->devices;
+  bool two = regal_order_kind_of(order->problem) == &regal_order_two;
+  order->block_bits = block_bits_of((uint32_t)d);
+  order->block = 1u << order->block_bits;
+  order->marks_count = (order->problem->ops >> order->block_bits) + 1;
+  order->mark_size = (uint32_t)(d + d * d);
+  size_t marks = order->marks_count;
+  order->marks = regal_carve(carver, two ? marks : 0, sizeof *order->marks);
+  order->mark_ns = regal_carve(carver, two ? 0 : marks * order->mark_size, 8);
+  order->mark_exchanged = regal_carve(carver, two ? 0 : marks * d * d, 4);
+  order->tails = regal_carve(carver, marks * d, 8);
+}
+
+static void layout_times(regal_order *order, regal_carver *carver) {
+  const regal_problem *problem = order->problem;
+  bool links = problem->machine->overlapped;
+  size_t d = problem->devices, ops = problem->ops;
+  size_t ends = links || problem->has_waits ? ops : 0;
+  size_t slots = links ? problem->tensors * d : 0;
+  order->end_ns = regal_carve(carver, ends, 8);
+  order->new_end_ns = regal_carve(carver, ends, 8);
+  order->arrival_ns = regal_carve(carver, slots, 8);
+  order->new_arrival_ns = regal_carve(carver, slots, 8);
+  order->sent_at = regal_carve(carver, slots, 4);
+  order->new_sent_at = regal_carve(carver, slots, 4);
+  order->stamp = regal_carve(carver, slots, 4);
+  order->tail_out = regal_carve(carver, links ? ops : 0, 8);
+  order->tail_read = regal_carve(carver, slots, 8);
+}
+
+/* Exchanges of one pass: an op needs at most one for each of its inputs. */
+static size_t most_exchanges(const regal_problem *problem) {
+  size_t most = (size_t)problem->ops * (problem->devices - 1);
+  return most < problem->uses ? most : problem->uses;
+}
+
+void regal_order_layout(regal_order *order, regal_carver *carver,
+                        const regal_problem *problem) {
+  size_t d = problem->devices, ops = problem->ops;
+  order->problem = problem;
+  order->op_at = regal_carve(carver, ops, 4);
+  order->position = regal_carve(carver, ops, 4);
+  order->cells = regal_carve(carver, ops, sizeof *order->cells);
+  order->readers = regal_carve(carver, problem->tensors * d, 4);
+  order->flipped = regal_carve(carver, ops, 4);
+  order->flipped_from = regal_carve(carver, ops, 1);
+  layout_marks(order, carver);
+  layout_times(order, carver);
+  order->clock = regal_carve(carver, d, 8);
+  order->pending = regal_carve(carver, d * d, 8);
+  order->link = regal_carve(carver, d * d, 8);
+  order->tail_link = regal_carve(carver, d * d, 8);
+  order->exchanged = regal_carve(carver, d * d, 4);
+  order->log =
+      regal_carve(carver, most_exchanges(problem), sizeof *order->log);
+}
+
+/* -- What an op is to the simulation --------------------------------------- */
+
+static void count_leaving(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  regal_order_cell *cell = &order->cells[op];
+  uint32_t d = problem->devices;
+  cell->cross_ns = 0;
+  cell->leaves = 0;
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++) {
+    const uint32_t *readers = order->readers + (size_t)t * d;
+    for (uint32_t a = 0; a < d; a++)
+      if (a != cell->device && readers[a]) {
+        cell->leaves++;
+        cell->cross_ns +=
+            regal_problem_transfer_ns(problem, t, cell->device, a);
+      }
+  }
+}
+
+static uint32_t count_remote(const regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  uint32_t remote = 0, device = order->cells[op].device;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    remote +=
+        order->cells[problem->producer[problem->input[i]]].device != device;
+  return remote;
+}
+
+void regal_order_set(regal_order *order, const uint32_t *op_at,
+                     const uint8_t *placement) {
+  const regal_problem *problem = order->problem;
+  uint32_t d = problem->devices;
+  memcpy(order->op_at, op_at, problem->ops * sizeof *op_at);
+  memset(order->readers, 0, (size_t)problem->tensors * d * 4);
+  for (uint32_t i = 0; i < problem->ops; i++) {
+    uint32_t op = op_at[i], device = placement[op];
+    order->position[op] = i;
+    order->cells[op].device = device;
+    order->cells[op].run_ns = regal_problem_run_ns(problem, op, device);
+    for (uint32_t k = problem->input_begin[op];
+         k < problem->input_begin[op + 1]; k++)
+      order->readers[(size_t)problem->input[k] * d + device]++;
+  }
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    count_leaving(order, op);
+    order->cells[op].remote = count_remote(order, op);
+  }
+  order->trial = 0;
+  order->has_tails = false;
+  order->refused = 0;
+  regal_order_begin_move(order);
+  regal_order_kind_of(problem)->reset(order);
+}
+
+/* -- Moves ------------------------------------------------------------------ */
+
+void regal_order_begin_move(regal_order *order) {
+  order->shifted_from = order->shifted_to = 0;
+  order->flips = 0;
+  order->touched_count = 0;
+  order->crowded = false;
+}
+
+static uint32_t later(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+static uint32_t earlier(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
+                       uint32_t *last) {
+  const regal_problem *problem = order->problem;
+  const regal_graph *graph = problem->graph;
+  uint32_t low = 0, high = problem->ops - 1;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    low = later(low,
+                order->position[problem->producer[problem->input[i]]] + 1);
+  for (uint32_t i = graph->control_in_begin[op];
+       i < graph->control_in_begin[op + 1]; i++)
+    low = later(low, order->position[graph->control_in[i]] + 1);
+  for (uint32_t k = problem->successor_begin[op];
+       k < problem->successor_begin[op + 1]; k++)
+    high = earlier(high, order->position[problem->successor[k]] - 1);
+  *first = low;
+  *last = high;
+}
+
+static void touch(regal_order *order, uint32_t first, uint32_t last) {
+  regal_order_stretch *touched = order->touched;
+  if (!order->crowded && order->touched_count < REGAL_ORDER_POINTS) {
+    touched[order->touched_count++] = (regal_order_stretch){first, last};
+    return;
+  }
+  if (!order->crowded)
+    for (uint32_t i = 1; i < order->touched_count; i++) {
+      touched[0].first = earlier(touched[0].first, touched[i].first);
+      touched[0].last = later(touched[0].last, touched[i].last);
+    }
+  order->crowded = true;
+  order->touched_count = 1;
+  touched[0].first = earlier(touched[0].first, first);
+  touched[0].last = later(touched[0].last, last);
+}
+
+static void rotate(regal_order *order, uint32_t from, uint32_t to) {
+  uint32_t *op_at = order->op_at, op = op_at[from];
+  if (from < to)
+    for (uint32_t i = from; i < to; i++)
+      order->position[op_at[i] = op_at[i + 1]] = i;
+  else
+    for (uint32_t i = from; i > to; i--)
+      order->position[op_at[i] = op_at[i - 1]] = i;
+  order->position[op_at[to] = op] = to;
+}
+
+void regal_order_shift(regal_order *order, uint32_t op, uint32_t to) {
+  uint32_t from = order->position[op];
+  if (from == to)
+    return;
+  order->shifted_from = from;
+  order->shifted_to = to;
+  rotate(order, from, to);
+  touch(order, earlier(from, to), later(from, to));
+}
+
+/* The tensors that the op reads find another reader on the new device, and one
+ * less on the old. */
+static void move_reads(regal_order *order, uint32_t op, uint32_t from,
+                       uint32_t to) {
+  const regal_problem *problem = order->problem;
+  uint32_t d = problem->devices;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    uint32_t *readers = order->readers + (size_t)t * d;
+    regal_order_cell *producer = &order->cells[problem->producer[t]];
+    uint32_t home = producer->device;
+    if (--readers[from] == 0 && from != home) {
+      producer->cross_ns -= regal_problem_transfer_ns(problem, t, home, from);
+      producer->leaves--;
+    }
+    if (readers[to]++ == 0 && to != home) {
+      producer->cross_ns += regal_problem_transfer_ns(problem, t, home, to);
+      producer->leaves++;
+    }
+  }
+}
+
+static void move_outputs(regal_order *order, uint32_t op, uint32_t from,
+                         uint32_t to) {
+  const regal_problem *problem = order->problem;
+  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
+       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+    regal_order_cell *reader = &order->cells[problem->consumer[u]];
+    reader->remote += reader->device == from;
+    reader->remote -= reader->device == to;
+  }
+}
+
+static void change_device(regal_order *order, uint32_t op, uint32_t to) {
+  regal_order_cell *cell = &order->cells[op];
+  uint32_t from = cell->device;
+  move_reads(order, op, from, to);
+  move_outputs(order, op, from, to);
+  cell->device = to;
+  cell->run_ns = regal_problem_run_ns(order->problem, op, to);
+  count_leaving(order, op);
+  cell->remote = count_remote(order, op);
+}
+
+/* Links: other readers of what the op reads may now be the first on their
+ * device. */
+static void touch_links(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+      touch(order, order->position[problem->consumer[u]],
+            order->position[problem->consumer[u]]);
+  }
+}
+
+void regal_order_flip(regal_order *order, uint32_t op, uint32_t device) {
+  const regal_problem *problem = order->problem;
+  order->flipped[order->flips] = op;
+  order->flipped_from[order->flips++] = (uint8_t)order->cells[op].device;
+  change_device(order, op, device);
+  uint32_t at = order->position[op];
+  touch(order, at, at);
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t made = order->position[problem->producer[problem->input[i]]];
+    touch(order, made, made);
+  }
+  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
+       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+    uint32_t read = order->position[problem->consumer[u]];
+    touch(order, read, read);
+  }
+  if (problem->machine->overlapped)
+    touch_links(order, op);
+}
+
+/* Sorts the touched stretches and joins those that share a block. */
+static void join_touched(regal_order *order) {
+  regal_order_stretch *touched = order->touched;
+  uint32_t count = order->touched_count, kept = 0;
+  for (uint32_t i = 1; i < count; i++) {
+    regal_order_stretch moved = touched[i];
+    uint32_t k = i;
+    for (; k > 0 && touched[k - 1].first > moved.first; k--)
+      touched[k] = touched[k - 1];
+    touched[k] = moved;
+  }
+  for (uint32_t i = 1; i < count; i++)
+    if (touched[i].first >> order->block_bits <=
+        touched[kept].last >> order->block_bits)
+      touched[kept].last = later(touched[kept].last, touched[i].last);
+    else
+      touched[++kept] = touched[i];
+  order->touched_count = count ? kept + 1 : 0;
+}
+
+/* Tails pay once several moves have been refused since the last one kept. */
+#define REFUSED_BEFORE_TAILS 3
+
+int64_t regal_order_cost(regal_order *order, int64_t allowed) {
+  const regal_order_kind *kind = regal_order_kind_of(order->problem);
+  if (order->touched_count == 0)
+    return order->runtime_ns;
+  join_touched(order);
+  return kind->cost(order, allowed);
+}
+
+void regal_order_keep(regal_order *order, int64_t runtime_ns) {
+  if (order->touched_count == 0)
+    return;
+  regal_order_kind_of(order->problem)->keep(order, runtime_ns);
+  order->runtime_ns = runtime_ns;
+  order->has_tails = false;
+  order->refused = 0;
+}
+
+void regal_order_take_back(regal_order *order) {
+  for (uint32_t i = order->flips; i-- > 0;)
+    change_device(order, order->flipped[i], order->flipped_from[i]);
+  if (order->shifted_from != order->shifted_to)
+    rotate(order, order->shifted_to, order->shifted_from);
+  order->refused++;
+  if (!order->has_tails && order->refused == REFUSED_BEFORE_TAILS) {
+    regal_order_kind_of(order->problem)->find_tails(order);
+    order->has_tails = true;
+  }
+}
+
+void regal_order_copy(regal_order *to, const regal_order *from) {
+  const regal_problem *problem = to->problem;
+  uint32_t ops = problem->ops;
+  for (uint32_t op = 0; op < ops; op++)
+    to->flipped_from[op] = (uint8_t)from->cells[op].device;
+  regal_order_set(to, from->op_at, to->flipped_from);
+}

@@ -1,0 +1,145 @@
+/* An order of all ops with a device for each, its run time, and moves on it
+ * that are costed without simulating all of it again.
+ *
+ * Transfers follow from order and placement: with blocking transfers they are
+ * batched (decode/pending.h), with links each is late, just before its first
+ * reader (decode/walk.h). A move is tried in place: shifts and flips change the
+ * order and the placement, `cost` finds what the changed order would cost, and
+ * then it is either kept or taken back. Costs are exact.
+ *
+ * The state of the simulation before every block of positions is kept (a mark).
+ * A changed order is simulated from the mark before the first position that the
+ * move touches; where it meets an old mark again, apart from a constant added to
+ * all clocks, nothing but that constant is left to be known. Most moves are
+ * refused: for these the tails, which say how long the rest takes from each
+ * device's clock, settle the cost as soon as nothing touched lies ahead.
+ */
+#ifndef REGAL_SEARCH_ORDER_H
+#define REGAL_SEARCH_ORDER_H
+
+#include "base/carve.h"
+#include "cost/account.h"
+#include "decode/walk.h"
+
+#define REGAL_ORDER_POINTS 64 /* touched stretches that are kept apart */
+
+/* What the simulation needs of an op, together. */
+typedef struct regal_order_cell {
+  int64_t run_ns;   /* on its device */
+  int64_t cross_ns; /* two devices: of the tensors that leave its device */
+  uint32_t remote;  /* inputs that come from other devices */
+  uint32_t leaves;  /* pairs of an output and another device that reads it */
+  uint32_t device;
+} regal_order_cell;
+
+/* Positions first .. last. */
+typedef struct regal_order_stretch {
+  uint32_t first, last;
+} regal_order_stretch;
+
+/* Two devices, blocking: all there is before a position. */
+typedef struct regal_order_mark {
+  int64_t clock[2], pending_ns;
+  uint32_t exchanged; /* position of the last exchange */
+} regal_order_mark;
+
+typedef struct regal_order regal_order;
+
+struct regal_order {
+  const regal_problem *problem;
+  uint32_t *op_at, *position; /* [ops] each other's inverse */
+  regal_order_cell *cells;    /* [ops] */
+  uint32_t *readers;          /* [tensors * devices] */
+  int64_t runtime_ns;         /* of what is kept */
+
+  /* What the move at hand has changed. */
+  uint32_t shifted_from, shifted_to; /* positions; equal: none */
+  uint32_t *flipped;                 /* [ops] */
+  uint8_t *flipped_from;             /* [ops] */
+  uint32_t flips;
+  regal_order_stretch touched[REGAL_ORDER_POINTS];
+  uint32_t touched_count;
+  bool crowded; /* more than fit: one stretch from the first to the last */
+
+  /* Blocks of `block` positions, a power of two. */
+  uint32_t block, block_bits, marks_count;
+  regal_order_mark *marks;  /* [marks] two devices, blocking, no waits */
+  int64_t *mark_ns;         /* [marks * mark_size] other machines */
+  uint32_t *mark_exchanged; /* [marks * devices^2] blocking, other machines */
+  uint32_t mark_size;
+  int64_t *tails;   /* [marks * devices] */
+  bool has_tails;   /* they are of what is kept */
+  uint32_t refused; /* moves since the tails became stale */
+
+  /* End times, where something but clocks depends on them. */
+  int64_t *end_ns, *new_end_ns; /* [ops] */
+  int64_t *arrival_ns;          /* [tensors * devices] links only */
+  int64_t *new_arrival_ns;      /* [tensors * devices] */
+  uint32_t *sent_at;            /* [tensors * devices] position, or NONE */
+  uint32_t *new_sent_at;        /* [tensors * devices] */
+  uint32_t *stamp;              /* [tensors * devices] sent in which trial */
+  uint32_t trial;
+  uint32_t changed_from, changed_to; /* positions that a trial simulated */
+
+  /* Scratch of simulations. */
+  int64_t *clock, *pending, *link; /* [d], [d * d], [d * d] */
+  uint32_t *exchanged;             /* [d * d] */
+  int64_t *tail_link, *tail_out; /* links only: [d * d], [ops] */
+  int64_t *tail_read;            /* [tensors * devices] */
+  struct regal_order_exchange *log; /* [ops * min(d - 1, inputs)] */
+  uint32_t log_count;
+};
+
+/* An exchange between devices a and b before a position. */
+typedef struct regal_order_exchange {
+  int64_t cost_ns;
+  uint32_t position;
+  uint16_t a, b;
+} regal_order_exchange;
+
+void regal_order_layout(regal_order *order, regal_carver *carver,
+                        const regal_problem *problem);
+/* Takes over an order and a placement, and simulates it. */
+void regal_order_set(regal_order *order, const uint32_t *op_at,
+                     const uint8_t *placement);
+void regal_order_copy(regal_order *to, const regal_order *from);
+
+/* -- One move: begin, change, cost, then keep or take back ------------------ */
+
+void regal_order_begin_move(regal_order *order);
+/* The first and last position to which an op can be shifted. */
+void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
+                       uint32_t *last);
+/* At most one shift in a move, before any flip. */
+void regal_order_shift(regal_order *order, uint32_t op, uint32_t to);
+/* To another device. */
+void regal_order_flip(regal_order *order, uint32_t op, uint32_t device);
+/* The run time of the changed order; or, when it is more than `allowed`, any
+ * number above that. */
+int64_t regal_order_cost(regal_order *order, int64_t allowed);
+/* `cost` has said `runtime_ns`. */
+void regal_order_keep(regal_order *order, int64_t runtime_ns);
+void regal_order_take_back(regal_order *order);
+
+/* -- Simulations, one for each kind of machine ------------------------------ */
+
+typedef struct regal_order_kind {
+  int64_t (*cost)(regal_order *order, int64_t allowed);
+  void (*keep)(regal_order *order, int64_t runtime_ns);
+  void (*reset)(regal_order *order); /* marks and runtime_ns, from nothing */
+  void (*find_tails)(regal_order *order);
+} regal_order_kind;
+
+extern const regal_order_kind regal_order_two;   /* blocking, two devices */
+extern const regal_order_kind regal_order_many;  /* blocking */
+extern const regal_order_kind regal_order_links; /* overlapped */
+
+static inline const regal_order_kind *
+regal_order_kind_of(const regal_problem *problem) {
+  if (problem->machine->overlapped)
+    return &regal_order_links;
+  return problem->devices == 2 && !problem->has_waits ? &regal_order_two
+                                                      : &regal_order_many;
+}
+
+#endif

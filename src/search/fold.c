@@ -58,8 +58,7 @@ static void sort_by_rank(uint32_t ops, const uint32_t *rank, uint32_t *begin,
 }
 
 regal_status regal_fold_order(regal_context *context,
-                              const regal_problem *problem,
-                              uint32_t *by_fold) {
+                              const regal_problem *problem, uint32_t *by_fold) {
   uint32_t ops = problem->ops;
   uint32_t most = problem->tensors > ops + 1 ? problem->tensors : ops + 1;
   uint32_t *rank = regal_alloc(context, ops, sizeof *rank);

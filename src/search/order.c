@@ -65,8 +65,7 @@ void regal_order_layout(regal_order *order, regal_carver *carver,
   order->link = regal_carve(carver, d * d, 8);
   order->tail_link = regal_carve(carver, d * d, 8);
   order->exchanged = regal_carve(carver, d * d, 4);
-  order->log =
-      regal_carve(carver, most_exchanges(problem), sizeof *order->log);
+  order->log = regal_carve(carver, most_exchanges(problem), sizeof *order->log);
 }
 
 /* -- What an op is to the simulation --------------------------------------- */
@@ -99,6 +98,17 @@ static uint32_t count_remote(const regal_order *order, uint32_t op) {
   return remote;
 }
 
+/* Ops of other devices that the op waits for. */
+static uint8_t count_waits(const regal_order *order, uint32_t op) {
+  const regal_graph *graph = order->problem->graph;
+  uint32_t waits = 0, device = order->cells[op].device;
+  if (order->problem->has_waits)
+    for (uint32_t i = graph->control_in_begin[op];
+         i < graph->control_in_begin[op + 1]; i++)
+      waits += order->cells[graph->control_in[i]].device != device;
+  return waits < UINT8_MAX ? (uint8_t)waits : UINT8_MAX;
+}
+
 void regal_order_set(regal_order *order, const uint32_t *op_at,
                      const uint8_t *placement) {
   const regal_problem *problem = order->problem;
@@ -108,7 +118,7 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = op_at[i], device = placement[op];
     order->position[op] = i;
-    order->cells[op].device = device;
+    order->cells[op].device = (uint16_t)device;
     order->cells[op].run_ns = regal_problem_run_ns(problem, op, device);
     for (uint32_t k = problem->input_begin[op];
          k < problem->input_begin[op + 1]; k++)
@@ -117,6 +127,9 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
   for (uint32_t op = 0; op < problem->ops; op++) {
     count_leaving(order, op);
     order->cells[op].remote = count_remote(order, op);
+    order->cells[op].waits = count_waits(order, op);
+    order->cells[op].awaited =
+        problem->wait_begin[op + 1] > problem->wait_begin[op];
   }
   order->trial = 0;
   order->has_tails = false;
@@ -125,7 +138,8 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
   regal_order_kind_of(problem)->reset(order);
 }
 
-/* -- Moves ------------------------------------------------------------------ */
+/* -- Moves ------------------------------------------------------------------
+ */
 
 void regal_order_begin_move(regal_order *order) {
   order->shifted_from = order->shifted_to = 0;
@@ -149,8 +163,7 @@ void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
   uint32_t low = 0, high = problem->ops - 1;
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
-    low = later(low,
-                order->position[problem->producer[problem->input[i]]] + 1);
+    low = later(low, order->position[problem->producer[problem->input[i]]] + 1);
   for (uint32_t i = graph->control_in_begin[op];
        i < graph->control_in_begin[op + 1]; i++)
     low = later(low, order->position[graph->control_in[i]] + 1);
@@ -238,10 +251,34 @@ static void change_device(regal_order *order, uint32_t op, uint32_t to) {
   uint32_t from = cell->device;
   move_reads(order, op, from, to);
   move_outputs(order, op, from, to);
-  cell->device = to;
+  cell->device = (uint16_t)to;
   cell->run_ns = regal_problem_run_ns(order->problem, op, to);
   count_leaving(order, op);
   cell->remote = count_remote(order, op);
+  if (!order->problem->has_waits)
+    return;
+  cell->waits = count_waits(order, op);
+  for (uint32_t w = order->problem->wait_begin[op];
+       w < order->problem->wait_begin[op + 1]; w++) {
+    uint32_t waiter = order->problem->waiter[w];
+    order->cells[waiter].waits = count_waits(order, waiter);
+  }
+}
+
+/* Whether an op waits for another depends on both devices. */
+static void touch_waits(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  const regal_graph *graph = problem->graph;
+  for (uint32_t i = graph->control_in_begin[op];
+       i < graph->control_in_begin[op + 1]; i++) {
+    uint32_t before = order->position[graph->control_in[i]];
+    touch(order, before, before);
+  }
+  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
+       w++) {
+    uint32_t after = order->position[problem->waiter[w]];
+    touch(order, after, after);
+  }
 }
 
 /* Links: other readers of what the op reads may now be the first on their
@@ -274,6 +311,8 @@ void regal_order_flip(regal_order *order, uint32_t op, uint32_t device) {
     uint32_t read = order->position[problem->consumer[u]];
     touch(order, read, read);
   }
+  if (problem->has_waits)
+    touch_waits(order, op);
   if (problem->machine->overlapped)
     touch_links(order, op);
 }
@@ -290,8 +329,8 @@ static void join_touched(regal_order *order) {
     touched[k] = moved;
   }
   for (uint32_t i = 1; i < count; i++)
-    if (touched[i].first >> order->block_bits <=
-        touched[kept].last >> order->block_bits)
+    if (touched[i].first >> order->block_bits <= touched[kept].last >>
+        order->block_bits)
       touched[kept].last = later(touched[kept].last, touched[i].last);
     else
       touched[++kept] = touched[i];

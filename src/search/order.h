@@ -9,8 +9,8 @@
  *
  * The state of the simulation before every block of positions is kept (a mark).
  * A changed order is simulated from the mark before the first position that the
- * move touches; where it meets an old mark again, apart from a constant added to
- * all clocks, nothing but that constant is left to be known. Most moves are
+ * move touches; where it meets an old mark again, apart from a constant added
+ * to all clocks, nothing but that constant is left to be known. Most moves are
  * refused: for these the tails, which say how long the rest takes from each
  * device's clock, settle the cost as soon as nothing touched lies ahead.
  */
@@ -29,7 +29,9 @@ typedef struct regal_order_cell {
   int64_t cross_ns; /* two devices: of the tensors that leave its device */
   uint32_t remote;  /* inputs that come from other devices */
   uint32_t leaves;  /* pairs of an output and another device that reads it */
-  uint32_t device;
+  uint16_t device;
+  uint8_t waits;   /* waits for ops of other devices (255: or more) */
+  uint8_t awaited; /* others wait for it */
 } regal_order_cell;
 
 /* Positions first .. last. */
@@ -41,6 +43,8 @@ typedef struct regal_order_stretch {
 typedef struct regal_order_mark {
   int64_t clock[2], pending_ns;
   uint32_t exchanged; /* position of the last exchange */
+  uint32_t awaited;   /* up to here ops wait for one of the other device that
+                         ran since then */
 } regal_order_mark;
 
 typedef struct regal_order regal_order;
@@ -63,7 +67,7 @@ struct regal_order {
 
   /* Blocks of `block` positions, a power of two. */
   uint32_t block, block_bits, marks_count;
-  regal_order_mark *marks;  /* [marks] two devices, blocking, no waits */
+  regal_order_mark *marks;  /* [marks] two devices, blocking */
   int64_t *mark_ns;         /* [marks * mark_size] other machines */
   uint32_t *mark_exchanged; /* [marks * devices^2] blocking, other machines */
   uint32_t mark_size;
@@ -82,10 +86,10 @@ struct regal_order {
   uint32_t changed_from, changed_to; /* positions that a trial simulated */
 
   /* Scratch of simulations. */
-  int64_t *clock, *pending, *link; /* [d], [d * d], [d * d] */
-  uint32_t *exchanged;             /* [d * d] */
-  int64_t *tail_link, *tail_out; /* links only: [d * d], [ops] */
-  int64_t *tail_read;            /* [tensors * devices] */
+  int64_t *clock, *pending, *link;  /* [d], [d * d], [d * d] */
+  uint32_t *exchanged;              /* [d * d] */
+  int64_t *tail_link, *tail_out;    /* links only: [d * d], [ops] */
+  int64_t *tail_read;               /* [tensors * devices] */
   struct regal_order_exchange *log; /* [ops * min(d - 1, inputs)] */
   uint32_t log_count;
 };
@@ -104,7 +108,8 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
                      const uint8_t *placement);
 void regal_order_copy(regal_order *to, const regal_order *from);
 
-/* -- One move: begin, change, cost, then keep or take back ------------------ */
+/* -- One move: begin, change, cost, then keep or take back ------------------
+ */
 
 void regal_order_begin_move(regal_order *order);
 /* The first and last position to which an op can be shifted. */
@@ -121,7 +126,8 @@ int64_t regal_order_cost(regal_order *order, int64_t allowed);
 void regal_order_keep(regal_order *order, int64_t runtime_ns);
 void regal_order_take_back(regal_order *order);
 
-/* -- Simulations, one for each kind of machine ------------------------------ */
+/* -- Simulations, one for each kind of machine ------------------------------
+ */
 
 typedef struct regal_order_kind {
   int64_t (*cost)(regal_order *order, int64_t allowed);
@@ -138,8 +144,7 @@ static inline const regal_order_kind *
 regal_order_kind_of(const regal_problem *problem) {
   if (problem->machine->overlapped)
     return &regal_order_links;
-  return problem->devices == 2 && !problem->has_waits ? &regal_order_two
-                                                      : &regal_order_many;
+  return problem->devices == 2 ? &regal_order_two : &regal_order_many;
 }
 
 #endif

@@ -79,7 +79,8 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   return REGAL_OK;
 }
 
-/* -- Cost ------------------------------------------------------------------- */
+/* -- Cost -------------------------------------------------------------------
+ */
 
 static regal_fitness walk(chain *c, const uint32_t *order,
                           const uint8_t *placement, regal_plan *plan) {
@@ -138,7 +139,8 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   c->energy = energy_of(c, c->fitness);
 }
 
-/* -- Moves ------------------------------------------------------------------ */
+/* -- Moves ------------------------------------------------------------------
+ */
 
 static uint32_t draw(chain *c, uint32_t below) {
   return (uint32_t)regal_random_below(&c->random, below);
@@ -251,7 +253,8 @@ static void move(chain *c, double run_share) {
     flip_cluster(c, op, device, cluster_size(c));
 }
 
-/* -- The chain -------------------------------------------------------------- */
+/* -- The chain --------------------------------------------------------------
+ */
 
 /* Whether the changed order is within `allowed`; sets its fitness. */
 static bool passes(chain *c, double allowed, regal_fitness *fitness) {

@@ -46,8 +46,8 @@ static void exchange(pass *pass, uint32_t a, uint32_t b, uint32_t position) {
   order->pending[pair] = 0;
   order->exchanged[pair] = position;
   if (pass->note)
-    order->log[order->log_count++] = (regal_order_exchange){
-        cost, position, (uint16_t)a, (uint16_t)b};
+    order->log[order->log_count++] =
+        (regal_order_exchange){cost, position, (uint16_t)a, (uint16_t)b};
 }
 
 static void fetch(pass *pass, uint32_t op, uint32_t device, uint32_t position) {
@@ -58,8 +58,8 @@ static void fetch(pass *pass, uint32_t op, uint32_t device, uint32_t position) {
        i++) {
     uint32_t made_by = problem->producer[problem->input[i]];
     uint32_t home = order->cells[made_by].device;
-    if (home != device && order->position[made_by] >=
-                              order->exchanged[pair_of(home, device, d)])
+    if (home != device &&
+        order->position[made_by] >= order->exchanged[pair_of(home, device, d)])
       exchange(pass, home, device, position);
   }
 }
@@ -193,8 +193,7 @@ static verdict judge(pass *pass, uint32_t k, bool last, bool keep,
   if (!meets(order, k))
     return GO_ON;
   if (is_delayed(order, k, delay) &&
-      (!pass->waits ||
-       (*delay == 0 && pass->reach < k << order->block_bits))) {
+      (!pass->waits || (*delay == 0 && pass->reach < k << order->block_bits))) {
     *runtime = order->runtime_ns + *delay;
     return last ? SETTLED : pass->waits ? GO_ON : JUMP;
   }

@@ -1,11 +1,14 @@
-/* Blocking transfers between two devices, without waits: the state before a
- * position is two clocks, what is pending, and where the last exchange was.
+/* Blocking transfers between two devices: the state before a position is two
+ * clocks, what is pending, and where the last exchange was. After an exchange
+ * both devices are later than all that ran before it, so that an op waits only
+ * for ops of the other device that ran since then. Simulations begin, and jump,
+ * only where no op ahead waits for one behind: ends of ops are never kept.
  */
 #include "search/order.h"
 
 typedef struct moment {
   int64_t clock0, clock1, pending_ns;
-  uint32_t exchanged;
+  uint32_t exchanged, awaited;
 } moment;
 
 /* Whether an input of the op was made on the other device since the last
@@ -23,8 +26,37 @@ REGAL_INLINE bool needs_exchange(const regal_order *order, uint32_t op,
   return false;
 }
 
-REGAL_INLINE moment run_block(const regal_order *order, moment now,
-                              uint32_t first, uint32_t end) {
+/* The op's device waits for the ends that it needs. */
+static moment wait_for(const regal_order *order, uint32_t op, moment now) {
+  const regal_graph *graph = order->problem->graph;
+  uint32_t device = order->cells[op].device;
+  int64_t start = device ? now.clock1 : now.clock0;
+  for (uint32_t i = graph->control_in_begin[op];
+       i < graph->control_in_begin[op + 1]; i++) {
+    uint32_t before = graph->control_in[i];
+    if (order->cells[before].device != device &&
+        order->position[before] >= now.exchanged)
+      start = regal_later(start, order->new_end_ns[before]);
+  }
+  *(device ? &now.clock1 : &now.clock0) = start;
+  return now;
+}
+
+/* The last position at which an op of the other device waits for this one. */
+static uint32_t last_waiter(const regal_order *order, uint32_t op,
+                            uint32_t last) {
+  const regal_problem *problem = order->problem;
+  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
+       w++) {
+    uint32_t waiter = problem->waiter[w], at = order->position[waiter];
+    if (order->cells[waiter].device != order->cells[op].device && at > last)
+      last = at;
+  }
+  return last;
+}
+
+REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
+                              uint32_t end) {
   for (uint32_t i = first; i < end; i++) {
     uint32_t op = order->op_at[i];
     const regal_order_cell *cell = &order->cells[op];
@@ -34,22 +66,29 @@ REGAL_INLINE moment run_block(const regal_order *order, moment now,
           regal_later(now.clock0, now.clock1) + now.pending_ns;
       now.pending_ns = 0;
       now.exchanged = i;
+      now.awaited = 0;
     }
+    if (cell->waits)
+      now = wait_for(order, op, now);
     now.clock0 += cell->device ? 0 : cell->run_ns;
     now.clock1 += cell->device ? cell->run_ns : 0;
     now.pending_ns += cell->cross_ns;
+    if (cell->awaited) {
+      order->new_end_ns[op] = cell->device ? now.clock1 : now.clock0;
+      now.awaited = last_waiter(order, op, now.awaited);
+    }
   }
   return now;
 }
 
 static moment moment_at(const regal_order_mark *mark) {
   return (moment){mark->clock[0], mark->clock[1], mark->pending_ns,
-                  mark->exchanged};
+                  mark->exchanged, mark->awaited};
 }
 
 static void set_mark(regal_order_mark *mark, moment now) {
   *mark = (regal_order_mark){
-      {now.clock0, now.clock1}, now.pending_ns, now.exchanged};
+      {now.clock0, now.clock1}, now.pending_ns, now.exchanged, now.awaited};
 }
 
 static void delay_marks(regal_order *order, uint32_t first, uint32_t end,
@@ -60,18 +99,27 @@ static void delay_marks(regal_order *order, uint32_t first, uint32_t end,
   }
 }
 
+/* The last mark up to `k` across which nobody waits. */
+static uint32_t quiet_mark(const regal_order *order, uint32_t k) {
+  while (order->marks[k].awaited >= k << order->block_bits && k > 0)
+    k--;
+  return k;
+}
+
 /* From here on the exchanges are those of the kept order: what decides about
- * them is the same, and no op has crossed the last one. */
-static bool meets(const regal_order *order, const regal_order_mark *mark,
-                  const moment *now) {
+ * them is the same, no op has crossed the last one, and nobody ahead waits for
+ * what has changed. */
+static bool meets(const regal_order *order, uint32_t k, const moment *now) {
+  const regal_order_mark *mark = &order->marks[k];
   uint32_t low = order->shifted_from, high = order->shifted_to;
   if (low > high) {
     low = order->shifted_to;
     high = order->shifted_from;
   }
-  return mark->exchanged == now->exchanged &&
-         mark->pending_ns == now->pending_ns &&
-         !(now->exchanged > low && now->exchanged <= high);
+  uint32_t at = now->exchanged, position = k << order->block_bits;
+  return mark->exchanged == at && mark->pending_ns == now->pending_ns &&
+         !(at > low && at <= high) && now->awaited < position &&
+         mark->awaited < position;
 }
 
 /* The run time of the changed order, stretch by stretch; `keep`: marks are
@@ -79,34 +127,31 @@ static bool meets(const regal_order *order, const regal_order_mark *mark,
 REGAL_INLINE int64_t simulate(regal_order *order, bool keep) {
   uint32_t ops = order->problem->ops, bits = order->block_bits, next = 0;
   const regal_order_stretch *touched = order->touched;
-  uint32_t k = touched[0].first >> bits;
+  uint32_t k = quiet_mark(order, touched[0].first >> bits);
   moment now = moment_at(&order->marks[k]);
-  for (;;) {
-    uint32_t end = (k + 1) << bits;
-    if (end > ops)
-      break;
+  for (uint32_t end; (end = (k + 1) << bits) <= ops;) {
     now = run_block(order, now, k << bits, end);
     k++;
-    regal_order_mark *mark = &order->marks[k];
     while (next < order->touched_count && touched[next].last < end)
       next++;
-    bool between = next == order->touched_count || touched[next].first >= end;
-    if (between && meets(order, mark, &now)) {
+    bool last = next == order->touched_count;
+    if ((last || touched[next].first >= end) && meets(order, k, &now)) {
+      const regal_order_mark *mark = &order->marks[k];
       int64_t delay = now.clock0 - mark->clock[0];
-      bool last = next == order->touched_count;
       if (delay == now.clock1 - mark->clock[1]) {
-        uint32_t to = last ? order->marks_count : touched[next].first >> bits;
+        uint32_t to =
+            last ? order->marks_count - 1 : touched[next].first >> bits;
         if (keep)
-          delay_marks(order, k, last ? to : to + 1, delay);
+          delay_marks(order, k, to + 1, delay);
         if (last)
           return order->runtime_ns + delay;
-        if (!keep)
-          now = moment_at(&order->marks[to]);
-        else
-          now = moment_at(&order->marks[to]), delay = 0;
-        now.clock0 += delay;
-        now.clock1 += delay;
-        k = to;
+        uint32_t from = quiet_mark(order, to);
+        if (from > k) {
+          now = moment_at(&order->marks[from]);
+          now.clock0 += keep ? 0 : delay;
+          now.clock1 += keep ? 0 : delay;
+          k = from;
+        }
         continue;
       }
       if (last && !keep && order->has_tails)
@@ -114,7 +159,7 @@ REGAL_INLINE int64_t simulate(regal_order *order, bool keep) {
                            now.clock1 + order->tails[2 * k + 1]);
     }
     if (keep)
-      set_mark(mark, now);
+      set_mark(&order->marks[k], now);
   }
   now = run_block(order, now, k << bits, ops);
   return regal_later(now.clock0, now.clock1);
@@ -131,7 +176,7 @@ static void keep(regal_order *order, int64_t runtime_ns) {
 }
 
 static void reset(regal_order *order) {
-  moment now = {0, 0, 0, 0};
+  moment now = {0, 0, 0, 0, 0};
   uint32_t ops = order->problem->ops, bits = order->block_bits;
   for (uint32_t k = 0; k < order->marks_count; k++) {
     uint32_t end = (k + 1) << bits;
@@ -141,10 +186,12 @@ static void reset(regal_order *order) {
   order->runtime_ns = regal_later(now.clock0, now.clock1);
 }
 
-/* One pass forward notes the exchanges, one backward adds up what follows. */
+/* One pass forward notes the exchanges, one backward adds up what follows.
+ * Waits count, too: a tail may begin at the end of an op that is waited for. */
 static void find_tails(regal_order *order) {
-  uint32_t ops = order->problem->ops, count = 0, exchanged = 0;
-  int64_t pending_ns = 0, tail0 = 0, tail1 = 0;
+  const regal_problem *problem = order->problem;
+  uint32_t ops = problem->ops, count = 0, exchanged = 0;
+  int64_t pending_ns = 0, tail[2] = {0, 0};
   for (uint32_t i = 0; i < ops; i++) {
     uint32_t op = order->op_at[i];
     const regal_order_cell *cell = &order->cells[op];
@@ -155,18 +202,25 @@ static void find_tails(regal_order *order) {
     }
     pending_ns += cell->cross_ns;
   }
-  if (ops % order->block == 0)
-    order->tails[2 * (ops >> order->block_bits)] =
-        order->tails[2 * (ops >> order->block_bits) + 1] = 0;
-  for (uint32_t i = ops; i-- > 0;) {
-    const regal_order_cell *cell = &order->cells[order->op_at[i]];
-    tail0 += cell->device ? 0 : cell->run_ns;
-    tail1 += cell->device ? cell->run_ns : 0;
+  for (uint32_t i = ops + 1; i-- > 0;) {
+    if (i < ops) {
+      uint32_t op = order->op_at[i];
+      const regal_order_cell *cell = &order->cells[op];
+      int64_t after = tail[cell->device];
+      if (cell->awaited)
+        for (uint32_t w = problem->wait_begin[op];
+             w < problem->wait_begin[op + 1]; w++)
+          after = regal_later(after, order->end_ns[problem->waiter[w]]);
+      tail[cell->device] = after + cell->run_ns;
+      if (problem->has_waits) /* from where it waits: after its exchange */
+        order->end_ns[op] = tail[cell->device];
+    }
     if (count > 0 && order->log[count - 1].position == i)
-      tail0 = tail1 = regal_later(tail0, tail1) + order->log[--count].cost_ns;
+      tail[0] = tail[1] =
+          regal_later(tail[0], tail[1]) + order->log[--count].cost_ns;
     if ((i & (order->block - 1)) == 0) {
-      order->tails[2 * (i >> order->block_bits)] = tail0;
-      order->tails[2 * (i >> order->block_bits) + 1] = tail1;
+      order->tails[2 * (i >> order->block_bits)] = tail[0];
+      order->tails[2 * (i >> order->block_bits) + 1] = tail[1];
     }
   }
 }

@@ -11,6 +11,7 @@ static const regal_method methods[] = {
     {"auto", "list schedulers, then BRKGA, then annealing, each from the best", by_budget, regal_method_auto},
     {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
     {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
+    {"multilevel", "annealing of coarser and then finer graphs", by_budget, regal_method_multilevel},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
     {"single", "everything on one device, in the file's order", no_budget, regal_method_single},
     {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft},

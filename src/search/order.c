@@ -22,6 +22,7 @@ static void layout_marks(regal_order *order, regal_carver *carver) {
   order->marks = regal_carve(carver, two ? marks : 0, sizeof *order->marks);
   order->mark_ns = regal_carve(carver, two ? 0 : marks * order->mark_size, 8);
   order->mark_exchanged = regal_carve(carver, two ? 0 : marks * d * d, 4);
+  order->mark_awaited = regal_carve(carver, two ? 0 : marks, 4);
   order->tails = regal_carve(carver, marks * d, 8);
 }
 

@@ -70,6 +70,7 @@ struct regal_order {
   regal_order_mark *marks;  /* [marks] two devices, blocking */
   int64_t *mark_ns;         /* [marks * mark_size] other machines */
   uint32_t *mark_exchanged; /* [marks * devices^2] blocking, other machines */
+  uint32_t *mark_awaited;   /* [marks] as in regal_order_mark */
   uint32_t mark_size;
   int64_t *tails;   /* [marks * devices] */
   bool has_tails;   /* they are of what is kept */
@@ -86,8 +87,9 @@ struct regal_order {
   uint32_t changed_from, changed_to; /* positions that a trial simulated */
 
   /* Scratch of simulations. */
-  int64_t *clock, *pending, *link;  /* [d], [d * d], [d * d] */
-  uint32_t *exchanged;              /* [d * d] */
+  int64_t *clock, *pending, *link; /* [d], [d * d], [d * d] */
+  uint32_t *exchanged;             /* [d * d] */
+  uint32_t awaited;
   int64_t *tail_link, *tail_out;    /* links only: [d * d], [ops] */
   int64_t *tail_read;               /* [tensors * devices] */
   struct regal_order_exchange *log; /* [ops * min(d - 1, inputs)] */

@@ -79,6 +79,7 @@ regal_status regal_method_xla_list(regal_search *search);
 regal_status regal_method_brkga(regal_search *search);
 regal_status regal_method_random(regal_search *search);
 regal_status regal_method_anneal(regal_search *search);
+regal_status regal_method_multilevel(regal_search *search);
 regal_status regal_method_auto(regal_search *search);
 
 #endif

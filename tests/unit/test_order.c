@@ -107,8 +107,7 @@ static void run_moves(fixture *f, uint32_t moves) {
     regal_order_begin_move(&f->order);
     change(f);
     int64_t expected = walk(f);
-    int64_t allowed =
-        draw(f, 2) ? INT64_MAX : f->order.runtime_ns + draw(f, 3);
+    int64_t allowed = draw(f, 2) ? INT64_MAX : f->order.runtime_ns + draw(f, 3);
     int64_t found = regal_order_cost(&f->order, allowed);
     if (expected <= allowed)
       assert_int_equal(found, expected);

@@ -1,0 +1,100 @@
+/* Coarse problems: every plan of theirs is a valid plan of the fine problem;
+ * where nothing is transferred it takes as long and holds no more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cost/verify.h"
+#include "search/contract.h"
+#include "support/random_cases.h"
+
+static regal_cost cost_of(regal_context *context, const regal_problem *problem,
+                          const regal_plan *plan) {
+  regal_cost cost;
+  assert_int_equal(regal_verify(context, problem, plan, &cost), REGAL_OK);
+  return cost;
+}
+
+static void check_expansion(regal_context *context, const regal_level *level,
+                            uint64_t seed) {
+  const regal_problem *coarse = level->problem;
+  regal_plan *drawn, *fine;
+  regal_test_random_plan(context, seed, level->graph, coarse->machine, &drawn);
+  assert_int_equal(regal_level_expand(level, drawn, &fine), REGAL_OK);
+  regal_cost above = cost_of(context, coarse, drawn);
+  regal_cost below = cost_of(context, level->fine, fine);
+  if (drawn->step_count == coarse->ops) {
+    assert_true(below.runtime_ns <= above.runtime_ns);
+    assert_true(below.max_peak_bytes <= above.max_peak_bytes);
+  }
+  regal_plan_free(fine);
+  regal_plan_free(drawn);
+}
+
+static void check_members(const regal_level *level) {
+  const regal_problem *fine = level->fine;
+  uint8_t seen[512] = {0};
+  int64_t work = 0;
+  for (uint32_t k = 0; k < level->problem->ops; k++)
+    for (uint32_t i = level->member_begin[k]; i < level->member_begin[k + 1];
+         i++) {
+      assert_int_equal(seen[level->member[i]]++, 0);
+      assert_true(fine->allowed[level->member[i]] ==
+                  level->problem->allowed[k]);
+    }
+  for (uint32_t op = 0; op < fine->ops; op++)
+    assert_int_equal(seen[op], 1);
+  if (fine->run_step == 0)
+    for (uint32_t k = 0; k < level->problem->ops; k++)
+      work += regal_problem_run_ns(level->problem, k, 0);
+  for (uint32_t op = 0; fine->run_step == 0 && op < fine->ops; op++)
+    work -= regal_problem_run_ns(fine, op, 0);
+  assert_int_equal(work, 0);
+}
+
+static void test_random(void **state) {
+  (void)state;
+  uint32_t made = 0;
+  for (uint64_t seed = 1; seed <= 400; seed++) {
+    regal_context *context;
+    regal_graph *graph;
+    regal_machine *machine;
+    regal_problem *problem;
+    regal_level *first, *second = NULL;
+    regal_context_create(&context, NULL);
+    regal_test_random_graph(context, seed, 40, &graph);
+    regal_test_random_small_machine(context, seed, 4, graph, &machine);
+    assert_int_equal(
+        regal_problem_bind(context, graph, machine, REGAL_RUNTIME, &problem),
+        REGAL_OK);
+    assert_int_equal(regal_contract(context, problem, INT64_MAX, &first),
+                     REGAL_OK);
+    if (first) {
+      made++;
+      assert_true(first->problem->ops < problem->ops);
+      check_members(first);
+      check_expansion(context, first, seed);
+      assert_int_equal(
+          regal_contract(context, first->problem, INT64_MAX, &second),
+          REGAL_OK);
+    }
+    if (second) {
+      check_members(second);
+      check_expansion(context, second, seed);
+    }
+    regal_level_free(second);
+    regal_level_free(first);
+    regal_problem_free(problem);
+    regal_graph_free(graph);
+    regal_context_free(context);
+  }
+  assert_true(made > 150);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+  return cmocka_run_group_tests_name("contract", tests, NULL, NULL);
+}

@@ -31,20 +31,25 @@ static bool leaves_cluster(const making *m, uint32_t tensor) {
   return fine->is_final[tensor];
 }
 
-/* What a pair holds while it runs beyond what it reads and leaves behind; the
- * first op's inputs are held to the end of the second. */
-static int64_t temporary_of(const making *m, uint32_t first, uint32_t second) {
+/* Bytes of the op's outputs that nobody outside its cluster sees. */
+static int64_t inner_bytes(const making *m, uint32_t op) {
   const regal_problem *fine = m->fine;
-  int64_t inner = 0, least = fine->graph->temporary_bytes[first];
+  int64_t bytes = 0;
+  for (uint32_t t = fine->output_begin[op]; t < fine->output_begin[op + 1]; t++)
+    bytes += leaves_cluster(m, t) ? 0 : fine->bytes[t];
+  return bytes;
+}
+
+/* What a cluster holds while it runs beyond what it reads and leaves behind;
+ * the first op's inputs are held to the end of the second. */
+static int64_t temporary_of(const making *m, uint32_t first, uint32_t second) {
+  const int64_t *temporary = m->fine->graph->temporary_bytes;
+  int64_t inner = inner_bytes(m, first);
+  int64_t during = temporary[first] + inner;
   if (second == REGAL_NONE)
-    return least;
-  for (uint32_t t = fine->output_begin[first];
-       t < fine->output_begin[first + 1]; t++)
-    if (!leaves_cluster(m, t))
-      inner += fine->bytes[t];
-  int64_t after = inner + fine->graph->temporary_bytes[second];
-  least += inner;
-  return after > least ? after : least;
+    return during;
+  int64_t after = temporary[second] + inner + inner_bytes(m, second);
+  return after > during ? after : during;
 }
 
 static regal_status add_outputs(making *m, uint32_t op, uint32_t cluster,

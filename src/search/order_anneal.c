@@ -58,7 +58,8 @@ static void destroy(void *state) {
 static regal_status create(regal_context *context, const regal_problem *problem,
                            void **state) {
   chain plain = {.context = context, .problem = problem};
-  regal_carver carver = {NULL, sizeof plain};
+  regal_carver carver = {NULL, 0};
+  regal_carve(&carver, 1, sizeof plain);
   layout(&plain, &carver);
   char *block = regal_alloc(context, carver.used, 1);
   if (!block)

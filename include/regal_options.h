@@ -82,6 +82,18 @@
     "how often islands send their best to the next one") \
   INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", \
     "draw the population anew after so many without gain; 0 = never") \
+  TEXT(annealer, "annealer", 0, "NAME", "anneal", \
+    "what annealing works on: see 'regal methods'") \
+  REAL(hot, "hot", 0, 0, 1e9, "T", "anneal", \
+    "temperature at the start, in mean op times or in peaks; 0 = tuned") \
+  REAL(cold, "cold", 0, 0, 1e9, "T", "anneal", \
+    "temperature at the end; 0 = tuned") \
+  REAL(fall, "fall", 0, 0, 1, "FACTOR", "anneal", \
+    "of the heat, from one level to the next finer one; 0 = tuned") \
+  REAL(coarse_share, "coarse-share", -1, -1, 0.99, "SHARE", "anneal", \
+    "of the budget for coarser graphs; 0 = no levels, -1 = tuned") \
+  INTEGER(coarsest, "coarsest", 0, 0, 1000000, "N", "anneal", \
+    "ops of the coarsest graph; 0 = tuned") \
   INTEGER(count, "count", 0, 0, 1000000000, "N", "generate", \
     "number of graphs; 0 with --paper = 12000") \
   CHOICE(model, "model", "paper", "paper|erdos-renyi|barabasi-albert|" \

@@ -1,24 +1,33 @@
-/* `anneal`: one annealer from the best plan so far, for the whole budget. */
-#include "search/anneal.h"
+/* `anneal` and `multilevel`: one annealer for the whole budget. */
+#include <string.h>
 
-regal_status regal_method_anneal(regal_search *search) {
-  const regal_annealer *annealer = regal_annealer_for(search->problem);
+#include "search/anneal.h"
+#include "search/recipes.h"
+
+static regal_status anneal(regal_search *search, bool levels) {
+  regal_recipe recipe;
+  const regal_annealer *annealer = regal_recipe_for(search, &recipe);
   if (!search->best)
     REGAL_TRY(regal_method_single(search));
+  if (search->options->annealer[0] &&
+      (!annealer || strcmp(annealer->name, search->options->annealer) != 0))
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "--annealer: \"%s\" is none, or not for this problem; "
+                      "'regal methods' lists them",
+                      search->options->annealer);
   if (!annealer || regal_search_should_stop(search))
     return REGAL_OK;
-  regal_anneal_job job = {.search = search,
-                          .problem = search->problem,
-                          .annealer = annealer,
-                          .start = search->best,
-                          .hot = annealer->hot,
-                          .cold = annealer->cold};
-  regal_anneal_grant(search, 1, &job);
-  uint64_t before = search->evaluations;
-  regal_plan *best;
-  REGAL_TRY(regal_anneal(&job, &best));
-  REGAL_TRY(regal_search_offer(search, best));
-  regal_search_account(search, "annealing (%s): %llu moves", annealer->name,
-                       (unsigned long long)(search->evaluations - before));
-  return REGAL_OK;
+  if (!levels)
+    recipe.coarse_share = 0;
+  else if (recipe.coarse_share <= 0)
+    recipe.coarse_share = 0.5;
+  return regal_anneal_by(search, &recipe, annealer);
+}
+
+regal_status regal_method_anneal(regal_search *search) {
+  return anneal(search, false);
+}
+
+regal_status regal_method_multilevel(regal_search *search) {
+  return anneal(search, true);
 }

@@ -1,13 +1,11 @@
-/* `auto`: the list schedulers first, so that there is a plan at once; then
- * BRKGA from the best of them, on the decoder that suits the problem; then
- * annealing of order and placement from what that found.
+/* `auto`: heuristics first, so that there is a plan at once; then BRKGA where a
+ * decoder is strong; then annealing by the recipe that was tuned for problems
+ * of this kind and size and for this budget (search/recipes.h).
  */
 #include <string.h>
 
-#include "search/search.h"
-
-/* Of evaluations and of time; annealing gets the rest. */
-#define BRKGA_SHARE 0.5
+#include "search/anneal.h"
+#include "search/recipes.h"
 
 static const struct {
   const char *name;
@@ -18,69 +16,107 @@ static const struct {
     {"bfs", regal_method_bfs},       {"xla-list", regal_method_xla_list},
 };
 
-/* Runs the list schedulers; `best` gets the name of the one that led. */
-static regal_status run_quick(regal_search *search, const char **best) {
-  *best = search->best ? "the given plan" : "";
+regal_status regal_start_quickly(regal_search *search) {
+  for (size_t i = 0; i < sizeof quick / sizeof *quick; i++)
+    REGAL_TRY(quick[i].run(search));
+  return REGAL_OK;
+}
+
+/* -- The account: what was done, and how the gap fell ------------------------
+ */
+
+typedef struct story {
+  char text[sizeof((regal_search *)0)->account];
+  size_t length;
+} story;
+
+static double gap_of(const regal_search *search) {
+  int64_t bound = search->problem->objective == REGAL_MEMORY
+                      ? search->bound.peak_bytes
+                      : search->bound.runtime_ns;
+  double value = (double)search->best_fitness.value;
+  return bound > 0 ? 100 * (value / (double)bound - 1) : 0;
+}
+
+/* "heft 12.3% at 0.004 s; " */
+static void tell(story *story, const regal_search *search, const char *what) {
+  size_t room = sizeof story->text - story->length;
+  int wrote =
+      snprintf(story->text + story->length, room, "%s%s: %s%.2f%% after %.3f s",
+               story->length ? "; " : "", what,
+               search->best_fitness.excess ? "beyond limit, " : "",
+               gap_of(search), regal_seconds() - search->began);
+  if (wrote > 0 && (size_t)wrote < room)
+    story->length += (size_t)wrote;
+}
+
+/* -- The stages ---------------------------------------------------------------
+ */
+
+/* Tells which heuristic led. */
+static regal_status run_quick(regal_search *search, story *story) {
+  const char *best = search->best ? "the given plan" : "";
   for (size_t i = 0; i < sizeof quick / sizeof *quick; i++) {
     regal_fitness before = search->best_fitness;
     REGAL_TRY(quick[i].run(search));
     if (regal_fitness_less(search->best_fitness, before))
-      *best = quick[i].name;
+      best = quick[i].name;
   }
+  tell(story, search, best);
   return REGAL_OK;
 }
 
-/* Measured on real graphs (docs/results.md): `clock` where transfers are
- * barriers that cost nothing, `eft` where they take time, `batched` for memory,
- * also where nothing has been found yet that fits the limit. */
-static const char *suitable_decoder(const regal_search *search) {
+/* Where transfers are barriers that cost nothing and ops are many and wide, the
+ * clock decoder is near the bound at once (docs/results.md). */
+#define BRKGA_SHARE 0.15
+
+static bool wants_brkga(const regal_search *search) {
   const regal_problem *problem = search->problem;
-  if (problem->objective == REGAL_MEMORY || search->best_fitness.excess > 0)
-    return "batched";
-  bool barriers = !problem->machine->overlapped && problem->free_transfers;
-  return barriers && problem->run_step == 0 ? "clock" : "eft";
+  return problem->objective == REGAL_RUNTIME && !problem->machine->overlapped &&
+         problem->free_transfers && problem->run_step == 0 &&
+         !problem->limited && problem->devices > 1;
 }
 
 /* BRKGA with a share of what is left of the budget. */
-static regal_status run_brkga(regal_search *search, double share) {
+static regal_status run_brkga(regal_search *search, story *story) {
   const regal_options *given = search->options;
   uint64_t budget = search->budget;
   double deadline = search->deadline, now = regal_seconds();
   regal_options options = *given;
   if (!options.decoder[0])
-    strcpy(options.decoder, suitable_decoder(search));
+    strcpy(options.decoder, "clock");
   search->options = &options;
   if (budget != UINT64_MAX)
     search->budget -=
-        (uint64_t)((1 - share) * (double)(budget - search->evaluations));
+        (uint64_t)((1 - BRKGA_SHARE) * (double)(budget - search->evaluations));
   if (given->time > 0)
-    search->deadline = now + share * (deadline - now);
+    search->deadline = now + BRKGA_SHARE * (deadline - now);
   regal_status status = regal_method_brkga(search);
   search->options = given;
   search->budget = budget;
   search->deadline = deadline;
+  if (status == REGAL_OK)
+    tell(story, search, "brkga on clock");
   return status;
 }
 
-regal_status regal_method_auto(regal_search *search) {
-  const char *best;
-  REGAL_TRY(run_quick(search, &best));
-  if (regal_search_should_stop(search)) {
-    regal_search_account(search, "best of the list schedulers: %s", best);
+static regal_status run_annealing(regal_search *search, story *story) {
+  regal_recipe recipe;
+  const regal_annealer *annealer = regal_recipe_for(search, &recipe);
+  if (!annealer)
     return REGAL_OK;
-  }
-  int64_t first = search->best_fitness.value;
-  REGAL_TRY(run_brkga(search, BRKGA_SHARE));
-  char brkga[sizeof search->account], annealing[sizeof search->account] = "";
-  memcpy(brkga, search->account, sizeof brkga);
-  if (!regal_search_should_stop(search)) {
-    REGAL_TRY(regal_method_anneal(search));
-    memcpy(annealing, search->account, sizeof annealing);
-  }
-  double gain = first ? 100.0 * (double)(first - search->best_fitness.value) /
-                            (double)first
-                      : 0;
-  regal_search_account(search, "%s, then %.100s%s%.80s: %.1f%% better", best,
-                       brkga, annealing[0] ? ", then " : "", annealing, gain);
+  REGAL_TRY(regal_anneal_by(search, &recipe, annealer));
+  tell(story, search, search->account);
+  return REGAL_OK;
+}
+
+regal_status regal_method_auto(regal_search *search) {
+  story story = {.length = 0};
+  REGAL_TRY(run_quick(search, &story));
+  if (wants_brkga(search) && !regal_search_should_stop(search))
+    REGAL_TRY(run_brkga(search, &story));
+  if (!regal_search_should_stop(search))
+    REGAL_TRY(run_annealing(search, &story));
+  regal_search_account(search, "%s", story.text);
   return REGAL_OK;
 }

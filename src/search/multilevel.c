@@ -4,7 +4,6 @@
  * moves would have to carry uphill one by one.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "search/multilevel.h"
 
@@ -36,7 +35,7 @@ static regal_status build_levels(tower *tower) {
     REGAL_TRY(regal_contract(tower->search->context, problem, most_ns, &level));
     if (!level)
       break;
-    tower->levels[tower->count++] = level; if (getenv("DBG")) { extern int dprintf(int, const char *, ...); dprintf(2, "level %u ops %u tensors %u\n", tower->count, level->problem->ops, level->problem->tensors); }
+    tower->levels[tower->count++] = level;
     if (level->problem->ops > LEAST_SHRINKING * problem->ops)
       break;
   }
@@ -127,32 +126,4 @@ regal_status regal_multilevel(regal_search *search,
   for (uint32_t i = tower.count; i-- > 0;)
     regal_level_free(tower.levels[i]);
   return status;
-}
-
-static regal_status quick_start(regal_search *search) {
-  REGAL_TRY(regal_method_single(search));
-  return getenv("ONLY1") ? REGAL_OK : regal_method_heft(search);
-}
-
-static double env(const char *name, double otherwise) {
-  const char *v = getenv(name);
-  return v ? atof(v) : otherwise;
-}
-
-regal_status regal_method_multilevel(regal_search *search) {
-  const regal_annealer *annealer = regal_annealer_for(search->problem);
-  regal_multilevel_settings settings = {
-      .start = quick_start,
-      .hot = env("HOT", annealer->hot),
-      .cold = env("COLD", annealer->cold),
-      .fall = env("FALL", 0.5),
-      .coarse_share = env("SHARE", 0.5),
-      .target_ops = (uint32_t)env("TARGET", 100),
-  };
-  uint64_t before = search->evaluations;
-  REGAL_TRY(regal_multilevel(search, annealer, &settings));
-  regal_search_account(search, "multilevel annealing (%s): %llu moves",
-                       annealer->name,
-                       (unsigned long long)(search->evaluations - before));
-  return REGAL_OK;
 }

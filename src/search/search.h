@@ -44,7 +44,7 @@ struct regal_search {
   regal_fitness best_fitness; /* of `best`, or of what a method still holds as
                                  genes: what progress and stop rules see */
   regal_stop stop;
-  char account[256]; /* what the method did, in one line */
+  char account[512]; /* what the method did, in one line */
 };
 
 const regal_method *regal_method_find(const char *name);
@@ -67,6 +67,9 @@ void regal_search_report(regal_search *search, bool improved);
 /* Sets the account line. */
 void regal_search_account(regal_search *search, const char *format, ...)
     REGAL_FORMAT(2, 3);
+
+/* All that gives a plan within milliseconds (search/auto.c). */
+regal_status regal_start_quickly(regal_search *search);
 
 /* The list schedulers (search/orders.c, search/heft.c); methods by name. */
 regal_status regal_method_single(regal_search *search);

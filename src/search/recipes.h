@@ -1,0 +1,43 @@
+/* Recipes: how `auto` anneals which problem. The table behind it,
+ * search/recipes_table.h, is written by bench/tune_auto.py, which tries
+ * settings on training graphs.
+ */
+#ifndef REGAL_SEARCH_RECIPES_H
+#define REGAL_SEARCH_RECIPES_H
+
+#include "search/annealer.h"
+#include "search/search.h"
+
+/* What decides about the recipe: the kind of problem, its size, the time. */
+typedef enum regal_problem_kind {
+  REGAL_KIND_FREE,    /* run time, blocking, transfers cost nothing */
+  REGAL_KIND_COSTLY,  /* run time, blocking, transfers take time */
+  REGAL_KIND_LINKS,   /* run time, overlapped */
+  REGAL_KIND_LIMITED, /* run time, within a memory limit */
+  REGAL_KIND_ONE,     /* memory, one device */
+  REGAL_KIND_MEMORY   /* memory, several devices */
+} regal_problem_kind;
+
+typedef struct regal_recipe {
+  regal_problem_kind kind;
+  uint32_t most_ops;   /* for graphs up to so many */
+  double most_seconds; /* and budgets up to so much */
+  const char *annealer;
+  double hot, cold;    /* as in search/multilevel.h */
+  double fall;         /* of the heat from level to level */
+  double coarse_share; /* of the budget; 0: no levels */
+  uint32_t coarsest;   /* ops of the coarsest level */
+} regal_recipe;
+
+/* The first row that fits; the options' own settings override its columns. An
+ * annealer that does not suit the problem is replaced by one that does. NULL
+ * when none does. */
+const regal_annealer *regal_recipe_for(const regal_search *search,
+                                       regal_recipe *recipe);
+
+/* Anneals by the recipe, with all that is left of the budget, from the best
+ * plan so far or from nothing (levels). */
+regal_status regal_anneal_by(regal_search *search, const regal_recipe *recipe,
+                             const regal_annealer *annealer);
+
+#endif

@@ -10,7 +10,7 @@ static const regal_command commands[] = {
      "the verifier check it, and prints a summary. Ctrl-C ends the search and\n"
      "keeps the best plan so far. Exit code 3: no plan fits the memory limit\n"
      "(the one with the least excess is written all the same).",
-     "GRAPH", 1, 1, "reading machine objective search brkga",
+     "GRAPH", 1, 1, "reading machine objective search brkga anneal",
      "output trace json timeline quiet verbose",
      "regal optimize model.pb --devices 2 -o model.plan\n"
      "regal optimize model.pb --objective memory --time 10 --timeline\n"

@@ -2,9 +2,9 @@
  * actions that it takes.
  *
  * A policy reads one graph (an encoding) and chooses, for every gene of the
- * classes that it speaks about, a level for the mean of the gene's Beta, one for
- * its variance, and perhaps one for its crossover bias. It knows gene classes by
- * their names and domains only, never a decoder.
+ * classes that it speaks about, a level for the mean of the gene's Beta, one
+ * for its variance, and perhaps one for its crossover bias. It knows gene
+ * classes by their names and domains only, never a decoder.
  */
 #ifndef REGAL_POLICY_POLICY_H
 #define REGAL_POLICY_POLICY_H
@@ -20,13 +20,13 @@
 typedef struct regal_encoding {
   uint32_t nodes, edges, tensors;
   uint32_t node_features, edge_features;
-  float *node;              /* [nodes * node_features] */
-  float *edge;              /* [edges * edge_features] */
-  uint32_t *from, *to;      /* [edges] */
-  uint32_t *tensor_node;    /* [tensors] producer */
-  uint32_t *tensor_edge;    /* [tensors + 1] its first edge: edges of a tensor
-                               are consecutive, tensors in order; the edges from
-                               tensor_edge[tensors] on are control edges */
+  float *node;           /* [nodes * node_features] */
+  float *edge;           /* [edges * edge_features] */
+  uint32_t *from, *to;   /* [edges] */
+  uint32_t *tensor_node; /* [tensors] producer */
+  uint32_t *tensor_edge; /* [tensors + 1] its first edge: edges of a tensor
+                            are consecutive, tensors in order; the edges from
+                            tensor_edge[tensors] on are control edges */
 } regal_encoding;
 
 /* What a head's genes belong to. */

@@ -10,9 +10,12 @@
  * task: there every transfer is a barrier, and between two barriers the labels
  * of the devices are free. Costs of transfers, links and memory do not guide
  * it, but are counted exactly, by decode/walk.h, once order and placement
- * stand.
+ * stand. Only where memory is limited a device passes over ops that would bring
+ * it beyond its limit, by the estimate of decode/holdings.h, while there are
+ * others, there or elsewhere.
  */
 #include "decode/encode.h"
+#include "decode/holdings.h"
 #include "decode/levels.h"
 #include "decode/rank.h"
 #include "decode/scratch.h"
@@ -35,8 +38,13 @@ typedef struct scratch {
   uint8_t *placement; /* [ops] */
   uint8_t *placed;    /* [ops] at a group's first op: the group has a device */
   regal_ranking ranking;
+  regal_holdings holdings; /* where memory is limited */
   regal_walk walk;
 } scratch;
+
+/* Ops beyond the limit that a device looks at before it gives up, so that wide
+ * graphs that do not fit take no quadratic time. */
+#define MOST_TRIED 32
 
 static size_t words_of(const regal_problem *problem) {
   return (size_t)problem->ops / 64 + 1;
@@ -57,12 +65,14 @@ static void layout(scratch *made, regal_carver *carver,
   made->placement = regal_carve(carver, ops, 1);
   made->placed = regal_carve(carver, ops, 1);
   regal_ranking_layout(&made->ranking, carver, ops);
+  regal_holdings_layout(&made->holdings, carver, problem);
   regal_walk_layout(&made->walk, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
   int64_t mean_ns = regal_levels_fill(problem, 0, made->ready_ns, made->level);
   made->threshold_ns = 2 * mean_ns;
+  regal_holdings_fill(&made->holdings, problem);
 }
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
@@ -119,10 +129,27 @@ typedef struct choice {
   uint32_t free; /* rank of the best that needs no exchange */
 } choice;
 
+/* How far the op would bring the device beyond its limit. */
+static int64_t excess_on(const regal_problem *problem, scratch *s, uint32_t op,
+                         uint32_t device) {
+  int64_t reused = regal_holdings_reused(&s->holdings, problem, op);
+  regal_holding made =
+      regal_holdings_try(&s->holdings, problem, op, device, reused);
+  return regal_holdings_excess(&s->holdings, problem, device, made);
+}
+
+/* What is beyond the limit on every device: the least of it. */
+typedef struct overflow {
+  int64_t least;
+  uint32_t rank, device;
+} overflow;
+
 /* No rank below that word is ready. */
-REGAL_INLINE choice look_for(const regal_problem *problem, const scratch *s,
-                             uint32_t device, size_t first_word) {
+REGAL_INLINE choice look_for(const regal_problem *problem, scratch *s,
+                             uint32_t device, size_t first_word,
+                             overflow *beyond, bool limited) {
   choice found = {REGAL_NONE, REGAL_NONE};
+  int tried = 0;
   size_t words = words_of(problem);
   for (size_t w = first_word; w < words; w++)
     for (uint64_t left = s->ready[w]; left; left &= left - 1) {
@@ -130,6 +157,15 @@ REGAL_INLINE choice look_for(const regal_problem *problem, const scratch *s,
       uint32_t op = s->by_rank[rank];
       if (!may_run(problem, s, op, device))
         continue;
+      if (limited) {
+        int64_t excess = excess_on(problem, s, op, device);
+        if (excess < beyond->least)
+          *beyond = (overflow){excess, rank, device};
+        if (excess && ++tried == MOST_TRIED)
+          return found;
+        if (excess)
+          continue;
+      }
       if (found.best == REGAL_NONE)
         found.best = rank;
       if (!is_free(problem, s, op, device))
@@ -208,14 +244,19 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
 }
 
 /* Finds the next op and its device. A device that can run nothing is passed
- * over; some device always can. */
-static uint32_t choose(const regal_problem *problem, scratch *s,
-                       int64_t threshold_ns, size_t first_word,
-                       uint32_t *device) {
+ * over; some device always can, if only beyond its limit. */
+REGAL_INLINE uint32_t choose(const regal_problem *problem, scratch *s,
+                             int64_t threshold_ns, size_t first_word,
+                             uint32_t *device, bool limited) {
   uint64_t passed = 0;
+  overflow beyond = {INT64_MAX, 0, 0};
   for (;;) {
     *device = find_lagging(problem, s, passed);
-    choice found = look_for(problem, s, *device, first_word);
+    if (limited && *device == REGAL_NONE) {
+      *device = beyond.device;
+      return s->by_rank[beyond.rank];
+    }
+    choice found = look_for(problem, s, *device, first_word, &beyond, limited);
     if (found.best == REGAL_NONE) {
       passed |= UINT64_C(1) << *device;
       continue;
@@ -227,15 +268,20 @@ static uint32_t choose(const regal_problem *problem, scratch *s,
   }
 }
 
-static void schedule(const regal_problem *problem, scratch *s,
-                     int64_t threshold_ns) {
+REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
+                           int64_t threshold_ns, bool limited) {
   begin(problem, s);
+  if (limited)
+    regal_holdings_begin(&s->holdings, problem);
   for (uint32_t position = 1; position <= problem->ops; position++) {
     uint32_t device;
     size_t first_word = 0;
     while (!s->ready[first_word])
       first_word++;
-    uint32_t op = choose(problem, s, threshold_ns, first_word, &device);
+    uint32_t op =
+        choose(problem, s, threshold_ns, first_word, &device, limited);
+    if (limited)
+      regal_holdings_take(&s->holdings, problem, op, device);
     exchange(problem, s, op, device, position);
     run_op(problem, s, op, device, position);
   }
@@ -250,8 +296,13 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   else
     rank_ops(problem, s, genes, global[0], false);
   double share = (double)global[1] / REGAL_GENE_LARGEST;
-  schedule(problem, s, (int64_t)(share * share * (double)s->threshold_ns));
-  return regal_walk_batched(problem, &s->walk, s->order, s->placement, plan);
+  int64_t threshold_ns = (int64_t)(share * share * (double)s->threshold_ns);
+  if (problem->limited)
+    schedule(problem, s, threshold_ns, true);
+  else
+    schedule(problem, s, threshold_ns, false);
+  return regal_walk_within_limit(problem, &s->walk, s->order, s->placement,
+                                 plan);
 }
 
 /* The plan's order as priorities, unblended; devices are the decoder's. */

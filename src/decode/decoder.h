@@ -66,5 +66,6 @@ extern const regal_decoder regal_decoder_paper;
 extern const regal_decoder regal_decoder_batched;
 extern const regal_decoder regal_decoder_clock;
 extern const regal_decoder regal_decoder_eft;
+extern const regal_decoder regal_decoder_closure;
 
 #endif

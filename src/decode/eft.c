@@ -7,8 +7,12 @@
  * gene for each op and device can tip the scales. Costs are then counted
  * exactly by decode/walk.h: batched for blocking transfers, which is never
  * later than one by one, late where there are links.
+ *
+ * Where memory is limited, a device that the op would bring beyond its limit,
+ * by the estimate of decode/holdings.h, is only chosen when all would be.
  */
 #include "decode/encode.h"
+#include "decode/holdings.h"
 #include "decode/levels.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
@@ -46,6 +50,7 @@ typedef struct scratch {
   uint8_t *placed;    /* [ops] at a group's first op: the group has a device */
   regal_ranking ranking;
   regal_ready ready;
+  regal_holdings holdings; /* where memory is limited */
   regal_walk walk;
 } scratch;
 
@@ -68,12 +73,14 @@ static void layout(scratch *made, regal_carver *carver,
   made->placed = regal_carve(carver, ops, 1);
   regal_ranking_layout(&made->ranking, carver, ops);
   regal_ready_layout(&made->ready, carver, ops + 1);
+  regal_holdings_layout(&made->holdings, carver, problem);
   regal_walk_layout(&made->walk, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
   regal_levels_fill(problem, 1, made->ready_ns, made->level_sending);
   made->mean_ns = regal_levels_fill(problem, 0, made->ready_ns, made->level);
+  regal_holdings_fill(&made->holdings, problem);
 }
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
@@ -179,10 +186,31 @@ static uint64_t devices_for(const regal_problem *problem, const scratch *s,
   return problem->allowed[op];
 }
 
-static uint32_t choose_device(const regal_problem *problem, scratch *s,
-                              uint32_t op, const regal_gene *preference,
-                              double delay_weight, double preference_ns) {
+/* Of those devices the ones that the op brings least beyond their limits. */
+static uint64_t within_limit(const regal_problem *problem, scratch *s,
+                             uint32_t op, uint64_t devices) {
+  int64_t reused = regal_holdings_reused(&s->holdings, problem, op);
+  int64_t least = INT64_MAX;
+  uint64_t found = 0;
+  for (; devices; devices &= devices - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(devices);
+    regal_holding made =
+        regal_holdings_try(&s->holdings, problem, op, device, reused);
+    int64_t excess = regal_holdings_excess(&s->holdings, problem, device, made);
+    found = excess < least ? 0 : found;
+    least = excess < least ? excess : least;
+    found |= (uint64_t)(excess == least) << device;
+  }
+  return found;
+}
+
+REGAL_INLINE uint32_t choose_device(const regal_problem *problem, scratch *s,
+                                    uint32_t op, const regal_gene *preference,
+                                    double delay_weight, double preference_ns,
+                                    bool limited) {
   uint64_t left = devices_for(problem, s, op);
+  if (limited && (left & (left - 1)))
+    left = within_limit(problem, s, op, left);
   uint32_t best = (uint32_t)__builtin_ctzll(left);
   double least = 0;
   if (!(left & (left - 1)))
@@ -232,11 +260,14 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
   }
 }
 
-static void schedule(const regal_problem *problem, scratch *s,
-                     const regal_gene *preference, const regal_gene *global) {
+REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
+                           const regal_gene *preference,
+                           const regal_gene *global, bool limited) {
   int levels = regal_ready_levels((size_t)problem->ops + 1);
   double delay = unit(global[DELAY]), bias = unit(global[PREFERENCE]);
   begin(problem, s);
+  if (limited)
+    regal_holdings_begin(&s->holdings, problem);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (!s->missing[op])
       regal_ready_push(&s->ready, s->rank[op], levels);
@@ -246,7 +277,9 @@ static void schedule(const regal_problem *problem, scratch *s,
     uint32_t op = s->by_rank[rank];
     uint32_t device = choose_device(
         problem, s, op, preference + (size_t)op * problem->devices,
-        2 * delay * delay, 4 * bias * bias * (double)s->mean_ns);
+        2 * delay * delay, 4 * bias * bias * (double)s->mean_ns, limited);
+    if (limited)
+      regal_holdings_take(&s->holdings, problem, op, device);
     s->order[i] = op;
     run_op(problem, s, op, device, levels);
   }
@@ -262,10 +295,14 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
     rank_ops(problem, s, genes, global, true);
   else
     rank_ops(problem, s, genes, global, false);
-  schedule(problem, s, preference, global);
+  if (problem->limited)
+    schedule(problem, s, preference, global, true);
+  else
+    schedule(problem, s, preference, global, false);
   if (problem->machine->overlapped)
     return regal_walk_late(problem, &s->walk, s->order, s->placement, plan);
-  return regal_walk_batched(problem, &s->walk, s->order, s->placement, plan);
+  return regal_walk_within_limit(problem, &s->walk, s->order, s->placement,
+                                 plan);
 }
 
 /* The plan's order as priorities and its devices as strong preferences. */

@@ -114,3 +114,19 @@ regal_fitness regal_walk_late(const regal_problem *problem, regal_walk *walk,
     run_late(problem, walk, order, placement, plan, false, false);
   return regal_account_fitness(&walk->account, problem, memory);
 }
+
+regal_fitness regal_walk_within_limit(const regal_problem *problem,
+                                      regal_walk *walk, const uint32_t *order,
+                                      const uint8_t *placement,
+                                      regal_plan *plan) {
+  regal_fitness batched =
+      regal_walk_batched(problem, walk, order, placement, plan);
+  if (batched.excess == 0)
+    return batched;
+  regal_fitness late = regal_walk_late(problem, walk, order, placement, NULL);
+  if (!regal_fitness_less(late, batched))
+    return batched;
+  if (plan)
+    regal_walk_late(problem, walk, order, placement, plan);
+  return late;
+}

@@ -29,4 +29,10 @@ regal_fitness regal_walk_late(const regal_problem *problem, regal_walk *walk,
                               const uint32_t *order, const uint8_t *placement,
                               regal_plan *plan);
 
+/* Batched; where that goes beyond a memory limit, late if it is better. */
+regal_fitness regal_walk_within_limit(const regal_problem *problem,
+                                      regal_walk *walk, const uint32_t *order,
+                                      const uint8_t *placement,
+                                      regal_plan *plan);
+
 #endif

@@ -1,0 +1,231 @@
+/* The closure decoder, for memory: which ops to run next is read off the bytes
+ * that they leave alive; genes only disturb it.
+ *
+ * The target with the best score (decode/targets.h) runs with all that it still
+ * needs. Each op then goes to the device where it costs least, by the estimate
+ * of decode/holdings.h: bytes that the device holds more afterwards, and, with
+ * a weight that is a gene, bytes by which the largest peak grows. (A device
+ * where peaks never grow first is too greedy: what will be there to the end has
+ * to be balanced while it does not hurt yet.) Where run time is the objective
+ * the op's end counts instead. Memory limits come before all that, and a gene
+ * for each op and device can tip the scales. Transfers are late. Costs are
+ * counted exactly, by decode/walk.h, once order and placement stand.
+ */
+#include "decode/encode.h"
+#include "decode/holdings.h"
+#include "decode/scratch.h"
+#include "decode/targets.h"
+#include "decode/walk.h"
+
+/* Where the genes that are not tied to an op stand, behind the others. */
+enum { WEIGHT, BIAS, PEAK };
+
+/* Of bytes beyond a limit, against bytes within: outweighed by very few genes,
+ * but by those of a plan that was encoded. */
+#define EXCESS_WEIGHT 1024.0
+
+typedef struct scratch {
+  /* Fixed for the problem. */
+  double mean_bytes; /* of a tensor that has some */
+  double mean_ns;    /* of an op that takes some */
+  /* Of one chromosome. */
+  double *noise;      /* [ops] bytes */
+  int64_t *ready_ns;  /* [ops] when the last op before it ended; run time */
+  uint32_t *order;    /* [ops] */
+  uint8_t *placement; /* [ops] */
+  int64_t worst;      /* peak of any device */
+  double peak_weight; /* of growing it */
+  double bias;        /* of genes for devices */
+  int64_t clock_ns[REGAL_MAX_DEVICES]; /* run time */
+  regal_targets targets;
+  regal_holdings holdings;
+  regal_walk walk;
+} scratch;
+
+static void layout(scratch *made, regal_carver *carver,
+                   const regal_problem *problem) {
+  size_t ops = problem->ops;
+  made->noise = regal_carve(carver, ops, sizeof(double));
+  made->ready_ns = regal_carve(carver, ops, 8);
+  made->order = regal_carve(carver, ops, 4);
+  made->placement = regal_carve(carver, ops, 1);
+  regal_targets_layout(&made->targets, carver, problem);
+  regal_holdings_layout(&made->holdings, carver, problem);
+  regal_walk_layout(&made->walk, carver, problem);
+}
+
+static double mean_of(const int64_t *values, size_t count) {
+  double sum = 0, positive = 0;
+  for (size_t i = 0; i < count; i++) {
+    sum += (double)values[i];
+    positive += values[i] > 0;
+  }
+  return positive > 0 ? sum / positive : 1;
+}
+
+static void fill(scratch *made, const regal_problem *problem) {
+  made->mean_bytes = mean_of(problem->bytes, problem->tensors);
+  made->mean_ns = mean_of(problem->graph->run_ns, problem->ops);
+  regal_targets_fill(&made->targets, problem);
+  regal_holdings_fill(&made->holdings, problem);
+}
+
+REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
+
+static double unit(regal_gene gene) {
+  return (double)gene / (REGAL_GENE_LARGEST + 1.0);
+}
+
+/* From 0 over 1 in the middle to as much as outweighs everything. */
+static double weight_of(regal_gene gene) {
+  return unit(gene) / (1 - unit(gene));
+}
+
+static uint64_t devices_for(const regal_problem *problem, const scratch *s,
+                            uint32_t op) {
+  if (problem->leader && s->holdings.placed[problem->leader[op]])
+    return UINT64_C(1) << s->placement[problem->leader[op]];
+  return problem->allowed[op];
+}
+
+static int64_t end_on(const regal_problem *problem, const scratch *s,
+                      uint32_t op, uint32_t device) {
+  return regal_later(s->clock_ns[device], s->ready_ns[op]) +
+         regal_problem_run_ns(problem, op, device);
+}
+
+/* What it costs to run the op there, in mean tensors or mean ops. */
+REGAL_INLINE double cost_on(const regal_problem *problem, const scratch *s,
+                            uint32_t op, uint32_t device, regal_holding made,
+                            regal_gene affinity) {
+  const regal_holdings *h = &s->holdings;
+  double bytes = 0, cost = -s->bias * unit(affinity);
+  if (problem->limited)
+    bytes +=
+        EXCESS_WEIGHT * (double)regal_holdings_excess(h, problem, device, made);
+  if (problem->objective == REGAL_RUNTIME)
+    cost += (double)end_on(problem, s, op, device) / s->mean_ns;
+  else
+    bytes += (double)(made.memory - h->memory[device]) +
+             s->peak_weight * (double)regal_later(0, made.peak - s->worst);
+  return cost + bytes / s->mean_bytes;
+}
+
+static uint32_t choose_device(const regal_problem *problem, scratch *s,
+                              uint32_t op, const regal_gene *affinity,
+                              regal_holding *chosen) {
+  int64_t reused = regal_holdings_reused(&s->holdings, problem, op);
+  uint64_t left = devices_for(problem, s, op);
+  uint32_t best = REGAL_NONE;
+  double least = 0;
+  for (; left; left &= left - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(left);
+    regal_holding made =
+        regal_holdings_try(&s->holdings, problem, op, device, reused);
+    double cost = cost_on(problem, s, op, device, made, affinity[device]);
+    if (best != REGAL_NONE && cost >= least)
+      continue;
+    best = device;
+    least = cost;
+    *chosen = made;
+  }
+  return best;
+}
+
+/* Clocks that know nothing of transfers: for the choice of devices only. */
+static void run_clock(const regal_problem *problem, scratch *s, uint32_t op,
+                      uint32_t device) {
+  int64_t end = end_on(problem, s, op, device);
+  s->clock_ns[device] = end;
+  for (uint32_t k = problem->successor_begin[op];
+       k < problem->successor_begin[op + 1]; k++) {
+    int64_t *ready = &s->ready_ns[problem->successor[k]];
+    *ready = regal_later(*ready, end);
+  }
+}
+
+static void place(const regal_problem *problem, scratch *s, uint32_t op,
+                  const regal_gene *affinity) {
+  regal_holding chosen;
+  uint32_t device = choose_device(problem, s, op, affinity, &chosen);
+  regal_holdings_run(&s->holdings, problem, op, device, chosen);
+  s->worst = regal_later(s->worst, chosen.peak);
+  s->placement[op] = (uint8_t)device;
+  if (problem->leader)
+    s->placement[problem->leader[op]] = (uint8_t)device;
+  if (problem->objective == REGAL_RUNTIME)
+    run_clock(problem, s, op, device);
+}
+
+static void begin(const regal_problem *problem, scratch *s,
+                  const regal_gene *noise, const regal_gene *global) {
+  double weight = weight_of(global[WEIGHT]) * s->mean_bytes;
+  s->peak_weight = weight_of(global[PEAK]);
+  s->bias = weight_of(global[BIAS]);
+  s->worst = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    s->noise[op] = -weight * unit(noise[op]);
+  memset(s->clock_ns, 0, problem->devices * sizeof *s->clock_ns);
+  memset(s->ready_ns, 0, problem->ops * sizeof *s->ready_ns);
+  regal_targets_begin(&s->targets, problem, s->noise);
+  regal_holdings_begin(&s->holdings, problem);
+}
+
+static void schedule(const regal_problem *problem, scratch *s,
+                     const regal_gene *affinity) {
+  for (uint32_t done = 0; done < problem->ops;) {
+    regal_closure closure = regal_targets_best(&s->targets);
+    for (uint32_t k = 0; k < closure.size; k++) {
+      uint32_t op = closure.op[k];
+      s->order[done++] = op;
+      place(problem, s, op, affinity + (size_t)op * problem->devices);
+      regal_targets_run(&s->targets, problem, op);
+    }
+    regal_targets_refresh(&s->targets, problem);
+  }
+}
+
+static regal_fitness decode(const regal_problem *problem, void *memory,
+                            const regal_gene *genes, regal_plan *plan) {
+  scratch *s = memory;
+  const regal_gene *affinity = genes + problem->ops;
+  begin(problem, s, genes, affinity + (size_t)problem->ops * problem->devices);
+  schedule(problem, s, affinity);
+  return regal_walk_late(problem, &s->walk, s->order, s->placement, plan);
+}
+
+/* The plan's order and its devices, outweighing all bytes. */
+static regal_status encode(regal_context *context, const regal_problem *problem,
+                           const regal_plan *plan, regal_gene *genes) {
+  (void)context;
+  uint32_t d = problem->devices;
+  regal_gene *affinity = genes + problem->ops;
+  regal_gene *global = affinity + (size_t)problem->ops * d;
+  regal_encode_order(plan, genes);
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (!regal_step_runs(step))
+      continue;
+    for (uint32_t a = 0; a < d; a++)
+      affinity[(size_t)step->op * d + a] =
+          a == step->device ? REGAL_GENE_LARGEST : 0;
+  }
+  global[WEIGHT] = REGAL_GENE_LARGEST;
+  global[BIAS] = REGAL_GENE_LARGEST;
+  global[PEAK] = 0;
+  return REGAL_OK;
+}
+
+const regal_decoder regal_decoder_closure = {
+    .name = "closure",
+    .help = "for memory: ops with what they need, by the bytes they leave "
+            "alive, where peaks grow least",
+    .classes = {{"noise", REGAL_GENE_OP},
+                {"affinity", REGAL_GENE_OP_DEVICE},
+                {"weight", REGAL_GENE_GLOBAL},
+                {"bias", REGAL_GENE_GLOBAL},
+                {"peak", REGAL_GENE_GLOBAL}},
+    .create_scratch = create_scratch,
+    .decode = decode,
+    .encode = encode,
+};

@@ -87,7 +87,8 @@ static regal_fitness walk(chain *c, const uint32_t *order,
                           const uint8_t *placement, regal_plan *plan) {
   return c->problem->machine->overlapped
              ? regal_walk_late(c->problem, &c->walk, order, placement, plan)
-             : regal_walk_batched(c->problem, &c->walk, order, placement, plan);
+             : regal_walk_within_limit(c->problem, &c->walk, order, placement,
+                                       plan);
 }
 
 static double energy_of(const chain *c, regal_fitness fitness) {
@@ -257,13 +258,16 @@ static void move(chain *c, double run_share) {
 /* -- The chain --------------------------------------------------------------
  */
 
-/* Whether the changed order is within `allowed`; sets its fitness. */
-static bool passes(chain *c, double allowed, regal_fitness *fitness) {
+/* Whether the changed order is within `allowed`; sets its run time and its
+ * fitness. These differ in value only where batched transfers would exceed the
+ * memory limit and late ones do not. */
+static bool passes(chain *c, double allowed, int64_t *runtime,
+                   regal_fitness *fitness) {
   int64_t most = allowed < 9e18 ? (int64_t)allowed : INT64_MAX;
-  int64_t runtime = regal_order_cost(&c->order, most);
-  if (runtime > most)
+  *runtime = regal_order_cost(&c->order, most);
+  if (*runtime > most)
     return false;
-  *fitness = (regal_fitness){0, runtime, 0};
+  *fitness = (regal_fitness){0, *runtime, 0};
   if (!c->problem->limited)
     return true;
   *fitness = fitness_now(c);
@@ -272,15 +276,16 @@ static bool passes(chain *c, double allowed, regal_fitness *fitness) {
 
 static void step(chain *c, double temperature, double run_share) {
   regal_fitness fitness;
+  int64_t runtime;
   regal_order_begin_move(&c->order);
   move(c, run_share);
   double luck = 1 - regal_random_unit(&c->random);
   double allowed = c->energy - temperature * log(luck);
-  if (!passes(c, allowed, &fitness)) {
+  if (!passes(c, allowed, &runtime, &fitness)) {
     regal_order_take_back(&c->order);
     return;
   }
-  regal_order_keep(&c->order, fitness.value);
+  regal_order_keep(&c->order, runtime);
   c->fitness = fitness;
   c->energy = energy_of(c, fitness);
   keep_best(c);

@@ -24,7 +24,8 @@ enum regal_purpose {
   REGAL_PURPOSE_TEST = 5,      /* tests and benchmarks */
   REGAL_PURPOSE_AUGMENT = 6,   /* noise on a graph's times and sizes */
   REGAL_PURPOSE_SPLIT = 7,     /* which graphs train and which test */
-  REGAL_PURPOSE_ANNEAL = 8     /* moves, and whether they are accepted */
+  REGAL_PURPOSE_ANNEAL = 8,    /* moves, and whether they are accepted */
+  REGAL_PURPOSE_PARTITION = 16 /* starts of graph partitioning */
 };
 
 static inline uint64_t regal_mix(uint64_t x) {

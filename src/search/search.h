@@ -71,6 +71,9 @@ void regal_search_account(regal_search *search, const char *format, ...)
 /* The list schedulers (search/orders.c, search/heft.c); methods by name. */
 regal_status regal_method_single(regal_search *search);
 regal_status regal_method_heft(regal_search *search);
+regal_status regal_method_cut(regal_search *search);
+regal_status regal_method_split(regal_search *search);
+regal_status regal_method_gp_dfs(regal_search *search);
 regal_status regal_method_dfs(regal_search *search);
 regal_status regal_method_bfs(regal_search *search);
 regal_status regal_method_lpmf(regal_search *search);

@@ -56,6 +56,8 @@
     "how to search: see 'regal methods'") \
   TEXT(decoder, "decoder", 0, "NAME", "search", \
     "how a chromosome becomes a plan: see 'regal methods'") \
+  CHOICE(partitioner, "partitioner", "fm", "fm|metis", "search", \
+    "for gp-dfs: our Fiduccia-Mattheyses, or METIS where it is built in") \
   INTEGER(evaluations, "evaluations", 0, 0, 1e15, "N", "search", \
     "budget in evaluations; 0 = 5000, or no limit with --time") \
   REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", \

@@ -4,7 +4,9 @@
 #   build   compiler, CMake, Ninja and the libraries that regal links
 #   onnx    libonnx and a C++ compiler: with them regal infers the shapes that
 #           an ONNX model does not carry
-#   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx
+#   metis   METIS, for --partitioner metis
+#   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx,
+#           metis
 #
 # Debian 12 is the reference; later Debian and Ubuntu work too. What is there is
 # left alone: when nothing is missing, this neither asks for root nor touches
@@ -17,7 +19,8 @@ build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
   pkg-config:pkg-config libprotobuf-c-dev protobuf-c-compiler:protoc-c
   libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev libzip-dev)
 onnx_packages=(libonnx-dev g++:c++)
-test_packages=("${onnx_packages[@]}" libcmocka-dev libjansson-dev
+metis_packages=(libmetis-dev)
+test_packages=("${onnx_packages[@]}" "${metis_packages[@]}" libcmocka-dev libjansson-dev
   clang:clang clang-format:clang-format llvm:llvm-symbolizer
   protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
   python3:python3 python3-venv gnuplot-nox:gnuplot)
@@ -71,9 +74,10 @@ for set in "${@:-build}"; do
   case $set in
   build) wanted+=("${build_packages[@]}") ;;
   onnx) wanted+=("${onnx_packages[@]}") ;;
+  metis) wanted+=("${metis_packages[@]}") ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
-    echo "setup: no set of packages '$set'; there are: build onnx test" >&2
+    echo "setup: no set of packages '$set'; there are: build onnx metis test" >&2
     exit 1
     ;;
   esac

@@ -74,6 +74,9 @@ regal_status regal_start_quickly(regal_search *search);
 /* The list schedulers (search/orders.c, search/heft.c); methods by name. */
 regal_status regal_method_single(regal_search *search);
 regal_status regal_method_heft(regal_search *search);
+regal_status regal_method_cut(regal_search *search);
+regal_status regal_method_split(regal_search *search);
+regal_status regal_method_gp_dfs(regal_search *search);
 regal_status regal_method_dfs(regal_search *search);
 regal_status regal_method_bfs(regal_search *search);
 regal_status regal_method_lpmf(regal_search *search);

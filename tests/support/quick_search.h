@@ -1,0 +1,51 @@
+/* A search for methods of one pass, on a problem of a test's own. Include after
+ * cmocka.h. */
+#ifndef REGAL_TESTS_QUICK_SEARCH_H
+#define REGAL_TESTS_QUICK_SEARCH_H
+
+#include <math.h>
+#include <string.h>
+
+#include "cost/bound.h"
+#include "cost/verify.h"
+#include "search/search.h"
+
+static inline regal_status quick_begin(regal_search *search,
+                                       regal_context *context,
+                                       const regal_problem *problem,
+                                       const regal_options *options) {
+  memset(search, 0, sizeof *search);
+  search->context = context;
+  search->problem = problem;
+  search->options = options;
+  search->budget = UINT64_MAX;
+  search->deadline = INFINITY;
+  search->plan_fitness = search->best_fitness = REGAL_FITNESS_WORST;
+  REGAL_TRY(regal_bound_compute(context, problem, &search->bound));
+  return regal_simulator_create(context, problem, &search->simulator);
+}
+
+static inline void quick_end(regal_search *search) {
+  regal_plan_free(search->best);
+  regal_simulator_free(search->simulator);
+}
+
+/* The best plan passes the verifier, costs what the fast code says, and not
+ * less than the bound. */
+static inline void quick_check(const regal_search *search) {
+  const regal_problem *problem = search->problem;
+  regal_cost cost;
+  assert_int_equal(regal_verify_plan(search->context, problem->graph,
+                                     problem->machine, search->best, &cost,
+                                     NULL),
+                   REGAL_OK);
+  regal_fitness fitness = regal_fitness_of(problem, &cost);
+  assert_int_equal(fitness.excess, search->best_fitness.excess);
+  assert_int_equal(fitness.value, search->best_fitness.value);
+  assert_int_equal(fitness.tie, search->best_fitness.tie);
+  assert_true(cost.runtime_ns >= search->bound.runtime_ns);
+  assert_true(cost.max_peak_bytes >= search->bound.peak_bytes);
+  assert_true(search->account[0] != 0);
+}
+
+#endif

@@ -10,8 +10,12 @@
  *    that is final, or that v or a descendant of v reads, is on some device.
  *    With v's outputs, its temporary memory and all resident bytes that is
  *    LIVE(v), spread over d devices. It is computed in bound_live.c.
+ *  - Cut: the ops that have run before v are some set D that is closed under
+ *    dependencies; what D has made and others still read is there, whichever D
+ *    it is. The least of that is at least LIVE(v): bound_cut.c.
  */
 #include "cost/bound.h"
+#include "cost/bound_cut.h"
 #include "cost/bound_live.h"
 #include "cost/bound_reuse.h"
 
@@ -19,6 +23,8 @@
  * a second where memory matters, else a twentieth. */
 #define LIVE_EFFORT 500000000
 #define LIVE_EFFORT_IDLE 25000000
+/* Minimum cuts take this part of it, in steps over one arc. */
+#define CUT_SHARE 10
 
 typedef __int128 wide;
 
@@ -175,6 +181,7 @@ regal_status regal_bound_memory(regal_context *context,
       regal_problem_needs_memory(problem) ? LIVE_EFFORT : LIVE_EFFORT_IDLE;
   int64_t live = 0;
   REGAL_TRY(regal_bound_live(context, problem, effort, &live));
+  REGAL_TRY(regal_bound_cut(context, problem, effort / CUT_SHARE, live, &live));
   found = larger(found, share(live + forced.all_resident, problem->devices));
   *peak_bytes = found < INT64_MAX ? (int64_t)found : INT64_MAX;
   return REGAL_OK;

@@ -1,8 +1,10 @@
-/* Lower bounds on the run time. None of them counts transfers, so all hold for
- * blocking and overlapped transfers and for both readings of control edges.
+/* Lower bounds on the run time.
  *
  * Let m_j be the shortest time of op j on a device that it may use, head_j the
- * longest chain of such times before j, tail_j the longest after it.
+ * longest chain of such times before j, tail_j the longest after it. Where
+ * transfers take time, bound_transfer.c raises heads and tails to what they
+ * are then; all else holds for blocking and overlapped transfers and for both
+ * readings of control edges, and is larger with larger heads and tails.
  *  - Critical path: head_j + m_j + tail_j.
  *  - Energy: the ops with head >= h and tail >= q all run between h and T - q.
  *    For any weights w_a >= 0 of the devices with sum W, the devices offer
@@ -16,12 +18,18 @@
  *  - Groups: the ops of a group run one after the other.
  */
 #include "cost/bound.h"
+#include "cost/bound_transfer.h"
 #include "cost/keyed.h"
 
 #define FINEST_WEIGHT (1 << 20)
 #define MOST_MASKS 16
 /* Energy passes over restricted ops, times ops: keeps them below a second. */
 #define MASK_EFFORT 4000000
+/* Steps of the bound that counts transfers, 3 to 5 ns each: at least, for each
+ * op, and at most. */
+#define TRANSFER_EFFORT 1000000
+#define TRANSFER_EFFORT_BY_OP 3000
+#define MOST_TRANSFER_EFFORT 5000000
 
 typedef __int128 wide;
 #define WIDE_NEVER (-((wide)1 << 120))
@@ -71,9 +79,13 @@ static void find_critical_path(runtime_bound *state) {
       state->tail[op] =
           larger(state->tail[op], state->tail[next] + shortest[next]);
     }
-    state->found =
-        larger(state->found, state->head[op] + shortest[op] + state->tail[op]);
   }
+}
+
+static void find_longest_chain(runtime_bound *state) {
+  for (uint32_t op = 0; op < state->problem->ops; op++)
+    state->found = larger(state->found, state->head[op] + state->shortest[op] +
+                                            state->tail[op]);
 }
 
 /* Adds an op to the tree over tails: a node knows the work of its leaves and,
@@ -252,11 +264,21 @@ static void rank_ops(runtime_bound *state, regal_keyed *by_tail) {
     state->leaf[by_tail[i].op] = i;
 }
 
+static uint64_t transfer_effort(const regal_problem *problem) {
+  uint64_t effort =
+      TRANSFER_EFFORT + (uint64_t)TRANSFER_EFFORT_BY_OP * problem->ops;
+  return effort < MOST_TRANSFER_EFFORT ? effort : MOST_TRANSFER_EFFORT;
+}
+
 static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch) {
   const regal_problem *problem = state->problem;
   for (uint32_t op = 0; op < problem->ops; op++)
     state->shortest[op] = shortest_run(problem, op);
   find_critical_path(state);
+  REGAL_TRY(regal_bound_transfer(state->context, problem, state->shortest,
+                                 transfer_effort(problem), state->head,
+                                 state->tail));
+  find_longest_chain(state);
   rank_ops(state, scratch);
   apply_mask(state, UINT64_MAX >> (64 - problem->devices));
   apply_restrictions(state);

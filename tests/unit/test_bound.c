@@ -440,7 +440,7 @@ static void test_memory_runs_out(void **state) {
     if (!memory.failed)
       break;
   }
-  assert_int_equal(failures, 11);
+  assert_int_equal(failures, 13);
 }
 
 int main(void) {

@@ -1,0 +1,87 @@
+/* Dense layers and perceptrons, forward and backward. */
+#include "nn/dense.h"
+
+#include "nn/activation.h"
+#include "nn/matrix.h"
+
+void regal_dense_forward(const regal_dense *layer, const regal_real *parameters,
+                         size_t rows, const regal_real *x, regal_real *y) {
+  regal_multiply(&(regal_product){.m = rows,
+                                  .n = layer->out,
+                                  .k = layer->in,
+                                  .a = x,
+                                  .a_row = layer->in,
+                                  .a_column = 1,
+                                  .b = parameters + layer->weight,
+                                  .b_row = layer->out,
+                                  .c = y,
+                                  .c_row = layer->out,
+                                  .bias = parameters + layer->bias});
+}
+
+void regal_weight_backward(size_t rows, size_t in, size_t out,
+                           const regal_real *x, const regal_real *dy,
+                           size_t dy_row, regal_real *dw) {
+  regal_multiply(&(regal_product){.m = in,
+                                  .n = out,
+                                  .k = rows,
+                                  .a = x,
+                                  .a_row = 1,
+                                  .a_column = in,
+                                  .b = dy,
+                                  .b_row = dy_row,
+                                  .c = dw,
+                                  .c_row = out,
+                                  .add = true});
+}
+
+void regal_input_backward(size_t rows, size_t in, size_t out,
+                          const regal_real *dy, size_t dy_row,
+                          const regal_real *w, regal_real *dx, bool add,
+                          regal_real *transposed) {
+  regal_transpose(in, out, w, transposed);
+  regal_multiply(&(regal_product){.m = rows,
+                                  .n = in,
+                                  .k = out,
+                                  .a = dy,
+                                  .a_row = dy_row,
+                                  .a_column = 1,
+                                  .b = transposed,
+                                  .b_row = in,
+                                  .c = dx,
+                                  .c_row = in,
+                                  .add = add});
+}
+
+void regal_dense_backward(const regal_dense *layer,
+                          const regal_real *parameters, size_t rows,
+                          const regal_real *x, const regal_real *dy,
+                          regal_real *gradient, regal_real *dx, bool add,
+                          regal_real *transposed) {
+  regal_weight_backward(rows, layer->in, layer->out, x, dy, layer->out,
+                        gradient + layer->weight);
+  regal_add_rows(rows, layer->out, dy, layer->out, gradient + layer->bias);
+  if (dx)
+    regal_input_backward(rows, layer->in, layer->out, dy, layer->out,
+                         parameters + layer->weight, dx, add, transposed);
+}
+
+void regal_mlp_forward(const regal_mlp *mlp, const regal_real *parameters,
+                       size_t rows, const regal_real *x, regal_real *hidden,
+                       regal_real *y) {
+  regal_dense_forward(&mlp->first, parameters, rows, x, hidden);
+  regal_relu_forward(rows * mlp->first.out, hidden);
+  regal_dense_forward(&mlp->second, parameters, rows, hidden, y);
+}
+
+void regal_mlp_backward(const regal_mlp *mlp, const regal_real *parameters,
+                        size_t rows, const regal_real *x,
+                        const regal_real *hidden, const regal_real *dy,
+                        regal_real *gradient, regal_real *d_hidden,
+                        regal_real *dx, bool add, regal_real *transposed) {
+  regal_dense_backward(&mlp->second, parameters, rows, hidden, dy, gradient,
+                       d_hidden, false, transposed);
+  regal_relu_backward(rows * mlp->first.out, hidden, d_hidden);
+  regal_dense_backward(&mlp->first, parameters, rows, x, d_hidden, gradient, dx,
+                       add, transposed);
+}

@@ -1,0 +1,108 @@
+/* A mixture of graph networks: a gate reads the pooled features of the graph,
+ * and the heads read the experts' states mixed by it. */
+#include <string.h>
+
+#include "nn/activation.h"
+#include "nn/categorical.h"
+#include "nn/matrix.h"
+#include "policy/network_parts.h"
+
+static void gate_forward(const regal_network *network,
+                         regal_graph_state *graph) {
+  const regal_network_plan *plan = network->plan;
+  size_t n = graph->encoding->nodes, w = network->config.width;
+  regal_real logits[REGAL_MOST_EXPERTS];
+  regal_dense_forward(&plan->gate_node, network->parameters, n, graph->node_x,
+                      graph->gate_hidden);
+  regal_relu_forward(n * w, graph->gate_hidden);
+  regal_mean_forward(n, w, graph->gate_hidden, graph->gate_pooled);
+  regal_mlp_forward(&plan->gate, network->parameters, 1, graph->gate_pooled,
+                    graph->gate_second, logits);
+  regal_categorical_forward(plan->encoders, logits, graph->gate,
+                            graph->gate_log);
+}
+
+static void mix(size_t count, regal_real share, const regal_real *from,
+                bool first, regal_real *to) {
+  for (size_t i = 0; i < count; i++)
+    to[i] = (first ? 0 : to[i]) + share * from[i];
+}
+
+static const regal_real *last_node(const regal_gnn_plan *plan,
+                                   const regal_gnn_state *state, size_t n) {
+  return state->node + plan->rounds * n * plan->width;
+}
+
+void regal_experts_forward(const regal_network *network,
+                           regal_graph_state *graph) {
+  const regal_network_plan *plan = network->plan;
+  size_t n = graph->encoding->nodes, e = graph->encoding->edges;
+  size_t w = network->config.width;
+  gate_forward(network, graph);
+  for (uint32_t i = 0; i < plan->encoders; i++) {
+    regal_gnn_state *state = &graph->encoder[i];
+    regal_gnn_forward(&plan->encoder[i], network->parameters, graph, state);
+    mix(n * w, graph->gate[i], last_node(&plan->encoder[i], state, n), i == 0,
+        graph->mixed_node);
+    if (plan->has_tensor_head)
+      mix(e * w, graph->gate[i], state->edge, i == 0, graph->mixed_edge);
+  }
+}
+
+static double dot(size_t count, const regal_real *a, const regal_real *b) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++)
+    sum += (double)a[i] * b[i];
+  return sum;
+}
+
+/* From the gradient of the gate's shares. */
+static void gate_backward(const regal_network *network,
+                          const regal_graph_state *graph, const double *d_share,
+                          regal_network_scratch *scratch,
+                          regal_real *gradient) {
+  const regal_network_plan *plan = network->plan;
+  size_t n = graph->encoding->nodes, w = network->config.width;
+  regal_real d_logits[REGAL_MOST_EXPERTS];
+  double mean = 0;
+  for (uint32_t i = 0; i < plan->encoders; i++)
+    mean += graph->gate[i] * d_share[i];
+  for (uint32_t i = 0; i < plan->encoders; i++)
+    d_logits[i] = (regal_real)(graph->gate[i] * (d_share[i] - mean));
+  regal_real *d_pooled = scratch->small, *d_second = d_pooled + w;
+  regal_mlp_backward(&plan->gate, network->parameters, 1, graph->gate_pooled,
+                     graph->gate_second, d_logits, gradient, d_second, d_pooled,
+                     false, scratch->transposed);
+  regal_real *d_hidden = scratch->d_hidden;
+  memset(d_hidden, 0, n * w * sizeof *d_hidden);
+  regal_mean_backward(n, w, d_pooled, d_hidden);
+  regal_relu_backward(n * w, graph->gate_hidden, d_hidden);
+  regal_dense_backward(&plan->gate_node, network->parameters, n, graph->node_x,
+                       d_hidden, gradient, NULL, false, scratch->transposed);
+}
+
+void regal_experts_backward(const regal_network *network,
+                            const regal_graph_state *graph,
+                            const regal_real *d_node, const regal_real *d_edge,
+                            regal_network_scratch *scratch,
+                            regal_real *gradient) {
+  const regal_network_plan *plan = network->plan;
+  size_t n = graph->encoding->nodes, e = graph->encoding->edges;
+  size_t w = network->config.width;
+  double d_share[REGAL_MOST_EXPERTS];
+  for (uint32_t i = 0; i < plan->encoders; i++) {
+    const regal_gnn_state *state = &graph->encoder[i];
+    d_share[i] = dot(n * w, d_node, last_node(&plan->encoder[i], state, n));
+    mix(n * w, graph->gate[i], d_node, true, scratch->d_state);
+    if (plan->has_tensor_head) {
+      d_share[i] += dot(e * w, d_edge, state->edge);
+      mix(e * w, graph->gate[i], d_edge, true, scratch->d_edge_state);
+    } else {
+      memset(scratch->d_edge_state, 0, e * w * sizeof(regal_real));
+    }
+    regal_gnn_backward(&plan->encoder[i], network->parameters, graph, state,
+                       scratch->d_state, scratch->d_edge_state, scratch,
+                       gradient);
+  }
+  gate_backward(network, graph, d_share, scratch, gradient);
+}

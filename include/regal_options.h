@@ -58,6 +58,10 @@
     "how a chromosome becomes a plan: see 'regal methods'") \
   CHOICE(partitioner, "partitioner", "fm", "fm|metis", "search", \
     "for gp-dfs: our Fiduccia-Mattheyses, or METIS where it is built in") \
+  TEXT(policy, "policy", 0, "FILE|NAME", "search", \
+    "what guides the search: a policy file, rule, or rule-depth") \
+  CHOICE(actions, "actions", "greedy", "greedy|sample", "search", \
+    "what a policy does: its likeliest actions, or drawn ones") \
   INTEGER(evaluations, "evaluations", 0, 0, 1e15, "N", "search", \
     "budget in evaluations; 0 = 5000, or no limit with --time") \
   REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", \

@@ -26,7 +26,8 @@ enum regal_purpose {
   REGAL_PURPOSE_SPLIT = 7,     /* which graphs train and which test */
   REGAL_PURPOSE_ANNEAL = 8,    /* moves, and whether they are accepted */
   REGAL_PURPOSE_POLICY = 16,   /* initial weights, and actions */
-  REGAL_PURPOSE_PARTITION = 17 /* starts of graph partitioning */
+  REGAL_PURPOSE_FEATURES = 17, /* the BRKGA run that a policy reads */
+  REGAL_PURPOSE_PARTITION = 19 /* starts of graph partitioning */
 };
 
 static inline uint64_t regal_mix(uint64_t x) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/brute_force.h"
+#include "support/every_method.h"
 #include "support/random_cases.h"
 #include "support/search_bench.h"
 #include "support/toy_graph.h"
@@ -36,6 +37,8 @@ static regal_fitness optimum_of(const search_bench *b,
  * nor the optimum better than the bound. */
 static bool reaches(search_bench *b, const char *method, const char *decoder,
                     int64_t evaluations, regal_fitness optimum, uint64_t seed) {
+  if (!give_policy(method, &b->options))
+    return false;
   set_option(b, "method", method);
   set_option(b, "decoder", decoder);
   b->options.evaluations = evaluations;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/decoding.h"
+#include "support/every_method.h"
 #include "support/files.h"
 #include "support/search_bench.h"
 
@@ -263,6 +264,8 @@ static void test_methods_with_threads(void **state) {
   use_synthetic(b, 40, 4);
   b->options.evaluations = 400;
   for (size_t m = 0; m < regal_method_count(); m++) {
+    if (!give_policy(regal_method_at(m).name, &b->options))
+      continue;
     set_option(b, "method", regal_method_at(m).name);
     check_threads(b, NULL);
   }
@@ -335,6 +338,8 @@ static void check_start(search_bench *b, const char *path,
   set_option(b, "start", path);
   for (size_t m = 0; m < regal_method_count(); m++)
     for (size_t d = 0; d < regal_decoder_count(); d++) {
+      if (!give_policy(regal_method_at(m).name, &b->options))
+        continue;
       set_option(b, "method", regal_method_at(m).name);
       set_option(b, "decoder", regal_decoder_at(d).name);
       b->options.evaluations = 1 + (int64_t)d * 200;

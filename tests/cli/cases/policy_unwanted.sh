@@ -1,0 +1,1 @@
+regal optimize graphs/three.pbtxt --method heft --policy rule

@@ -3,13 +3,13 @@
  */
 #include <math.h>
 
+#include "api/methods.h"
 #include "cost/bound.h"
 #include "cost/verify.h"
 #include "decode/decoder.h"
 #include "formats/formats.h"
 #include "search/placement.h"
 #include "search/proposal.h"
-#include "search/search.h"
 
 #define DEFAULT_EVALUATIONS 5000
 

@@ -103,6 +103,11 @@ static inline regal_brkga *begin_brkga(search_bench *b,
   return brkga;
 }
 
+/* cp-sat has tests of its own, for where OR-tools is installed. */
+static inline bool needs_library(size_t method) {
+  return strcmp(regal_method_at(method).name, "cp-sat") == 0;
+}
+
 static inline regal_result *optimize(search_bench *b) {
   regal_result *result = NULL;
   if (regal_optimize(b->context, b->problem, &b->options, &result))

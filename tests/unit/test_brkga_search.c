@@ -263,6 +263,8 @@ static void test_methods_with_threads(void **state) {
   use_synthetic(b, 40, 4);
   b->options.evaluations = 400;
   for (size_t m = 0; m < regal_method_count(); m++) {
+    if (needs_library(m))
+      continue;
     set_option(b, "method", regal_method_at(m).name);
     check_threads(b, NULL);
   }
@@ -334,7 +336,7 @@ static void check_start(search_bench *b, const char *path,
                         regal_fitness given) {
   set_option(b, "start", path);
   for (size_t m = 0; m < regal_method_count(); m++)
-    for (size_t d = 0; d < regal_decoder_count(); d++) {
+    for (size_t d = 0; !needs_library(m) && d < regal_decoder_count(); d++) {
       set_option(b, "method", regal_method_at(m).name);
       set_option(b, "decoder", regal_decoder_at(d).name);
       b->options.evaluations = 1 + (int64_t)d * 200;

@@ -1,9 +1,12 @@
 /* The table of methods: to add one, write its function and add a row. */
+#include "api/methods.h"
+
 #include <string.h>
 
-#include "search/search.h"
+#include "exact/exact.h"
 
 static const char by_budget[] = "stops at --evaluations or --time";
+static const char by_time[] = "stops at --time, after 60 s without it";
 static const char no_budget[] = "none: one pass";
 
 /* clang-format off */
@@ -12,6 +15,7 @@ static const regal_method methods[] = {
     {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
     {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
+    {"cp-sat", "OR-tools' constraint solver, which may prove the best plan", by_time, regal_method_cp_sat},
     {"single", "everything on one device, in the file's order", no_budget, regal_method_single},
     {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft},
     {"dfs", "one device, depth-first order (PyTorch Inductor)", no_budget, regal_method_dfs},

@@ -4,7 +4,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
 set(REGAL_DEPENDENCY_MODULES libprotobuf-c yajl zlib libzstd libzip)
-set(REGAL_DEPENDENCIES Threads::Threads m)
+set(REGAL_DEPENDENCIES Threads::Threads m ${CMAKE_DL_LIBS})
 foreach(module IN LISTS REGAL_DEPENDENCY_MODULES)
   pkg_check_modules(${module} REQUIRED IMPORTED_TARGET ${module})
   list(APPEND REGAL_DEPENDENCIES PkgConfig::${module})

@@ -1,4 +1,4 @@
-# src/formats/NAME.proto becomes "NAME.pb-c.h" and code, when it is built.
+# src/FOLDER/NAME.proto becomes "NAME.pb-c.h" and code, when it is built.
 #
 # Sets REGAL_GENERATED_INCLUDES, REGAL_PROTOBUF_OBJECTS, REGAL_PROTOBUF_TARGETS.
 set(REGAL_GENERATED_INCLUDES ${CMAKE_BINARY_DIR}/generated)
@@ -9,15 +9,16 @@ set(REGAL_PROTOBUF_TARGETS "")
 find_program(REGAL_PROTOC_C protoc-c REQUIRED)
 # Where protobuf-c/protobuf-c.proto is.
 pkg_get_variable(protobuf_c_includes libprotobuf-c includedir)
-file(GLOB protocols CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/formats/*.proto)
+file(GLOB protocols CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/*.proto)
 set(generated "")
 foreach(protocol IN LISTS protocols)
   cmake_path(GET protocol STEM name)
+  cmake_path(GET protocol PARENT_PATH folder)
   set(base ${REGAL_GENERATED_INCLUDES}/${name}.pb-c)
   add_custom_command(
     OUTPUT ${base}.c ${base}.h
     COMMAND ${REGAL_PROTOC_C} --c_out=${REGAL_GENERATED_INCLUDES}
-      --proto_path=${CMAKE_SOURCE_DIR}/src/formats
+      --proto_path=${folder}
       --proto_path=${protobuf_c_includes} ${protocol}
     DEPENDS ${protocol}
     COMMENT "Generating ${name}.pb-c.c")

@@ -74,6 +74,8 @@
     "0 = all cores") \
   TEXT(start, "start", 0, "PLAN", "search", \
     "start from this plan or order; never returns anything worse") \
+  TEXT(ortools, "ortools", 0, "PATH", "search", \
+    "cp-sat: OR-tools' library, or a folder that has it") \
   INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", \
     "chromosomes in each island") \
   REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", \

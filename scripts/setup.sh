@@ -5,6 +5,8 @@
 #   onnx    libonnx and a C++ compiler: with them regal infers the shapes that
 #           an ONNX model does not carry
 #   metis   METIS, for --partitioner metis
+#   ortools OR-tools, for --method cp-sat: its Python package, whose library
+#           serves, in a virtual environment in the user's cache
 #   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx,
 #           metis
 #
@@ -69,33 +71,61 @@ install_clang_runtimes() {
   fi
 }
 
+# Where regal looks for it, too (src/exact/library.c).
+ortools_folder=${XDG_CACHE_HOME:-$HOME/.cache}/regal/ortools
+ortools_package=ortools==9.15.6755
+
+install_ortools() {
+  if [ -e "$ortools_folder/installed-$ortools_package" ]; then
+    return
+  fi
+  echo "setup: installing $ortools_package into $ortools_folder"
+  rm -rf "$ortools_folder"
+  python3 -m venv "$ortools_folder"
+  if ! "$ortools_folder/bin/python" -m pip install --quiet \
+    --disable-pip-version-check "$ortools_package"; then
+    echo "setup: could not install the Python package $ortools_package; is" \
+      "there a network?" >&2
+    exit 1
+  fi
+  touch "$ortools_folder/installed-$ortools_package"
+}
+
 wanted=()
 for set in "${@:-build}"; do
   case $set in
   build) wanted+=("${build_packages[@]}") ;;
   onnx) wanted+=("${onnx_packages[@]}") ;;
   metis) wanted+=("${metis_packages[@]}") ;;
+  ortools) wanted+=(python3:python3 python3-venv) ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
-    echo "setup: no set of packages '$set'; there are: build onnx metis test" >&2
+    echo "setup: no set of packages '$set'; there are: build onnx metis" \
+      "ortools test" >&2
     exit 1
     ;;
   esac
 done
 
-if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+install_missing() {
+  local missing=() item
+  for item in "${wanted[@]}"; do
+    is_there "$item" || missing+=("${item%%:*}")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
+    install_packages "${missing[@]}"
+  fi
+  case " $* " in
+  *" test "*) install_clang_runtimes ;;
+  esac
+}
+
+if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+  install_missing "$@"
+else
   echo "setup: no apt here, so nothing is installed; needed are (Debian's" \
     "names): ${wanted[*]%%:*}" >&2
-  exit 0
-fi
-
-missing=()
-for item in "${wanted[@]}"; do
-  is_there "$item" || missing+=("${item%%:*}")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  install_packages "${missing[@]}"
 fi
 case " $* " in
-*" test "*) install_clang_runtimes ;;
+*" ortools "*) install_ortools ;;
 esac

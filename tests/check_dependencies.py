@@ -20,6 +20,7 @@ FOLDERS = {
     "cost": ["graph"],
     "decode": ["cost"],
     "search": ["decode"],
+    "exact": ["search"],
     "nn": ["base"],
     "policy": ["graph", "nn"],
     "learn": ["search", "policy"],
@@ -27,7 +28,7 @@ FOLDERS = {
     "data": ["cost"],
     "report": ["cost"],
     # The public calls that tie the parts together.
-    "api": ["search", "learn", "formats", "data", "report"],
+    "api": ["search", "exact", "learn", "formats", "data", "report"],
     # The program: public headers only.
     "cli": [],
 }

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "api/methods.h"
 #include "base/options.h"
 #include "cost/bound.h"
 #include "cost/verify.h"
@@ -12,7 +13,6 @@
 #include "search/placement.h"
 #include "search/proposal.h"
 #include "search/proposer.h"
-#include "search/search.h"
 
 #define DEFAULT_EVALUATIONS 5000
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "search/anneal.h"
+#include "search/cuts.h"
 #include "search/recipes.h"
 
 static const struct {
@@ -12,8 +13,9 @@ static const struct {
   regal_method_fn run;
 } quick[] = {
     {"single", regal_method_single}, {"heft", regal_method_heft},
-    {"lpmf", regal_method_lpmf},     {"dfs", regal_method_dfs},
-    {"bfs", regal_method_bfs},       {"xla-list", regal_method_xla_list},
+    {"cut", regal_cuts_offer},       {"lpmf", regal_method_lpmf},
+    {"dfs", regal_method_dfs},       {"bfs", regal_method_bfs},
+    {"xla-list", regal_method_xla_list},
 };
 
 regal_status regal_start_quickly(regal_search *search) {

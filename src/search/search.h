@@ -2,7 +2,7 @@
  *
  * A method is a function from a search to a status. It offers plans, asks
  * whether it should stop, and says in one line what it did. Methods are rows of
- * one table, in search/methods.c.
+ * one table, in api/methods.c.
  */
 #ifndef REGAL_SEARCH_SEARCH_H
 #define REGAL_SEARCH_SEARCH_H
@@ -48,8 +48,6 @@ struct regal_search {
   regal_stop stop;
   char account[512]; /* what the method did, in one line */
 };
-
-const regal_method *regal_method_find(const char *name);
 
 /* Offers a plan: costs it with the fast simulator, keeps it if it is better
  * than the best so far, frees it otherwise. Takes the plan over in any case.

@@ -6,13 +6,21 @@
 
 #include "search/proposer.h"
 
-/* Gives a method the rule for a policy, if it needs one. False for `gas`, which
- * needs a network: tests/unit/test_guided.c has one. */
+#include "api/methods.h"
+
+/* False for `gas`, which needs a network (tests/unit/test_guided.c has one), and
+ * for `cp-sat`, which needs a library (tests/slow/test_cp_sat.c). */
+static inline bool can_run(const char *method) {
+  return strcmp(method, "gas") != 0 && strcmp(method, "cp-sat") != 0;
+}
+
+/* Gives a method the rule for a policy, if it needs one. False when it cannot
+ * run here. */
 static inline bool give_policy(const char *method, regal_options *options) {
   const regal_method *found = regal_method_find(method);
   strcpy(options->policy,
          found && regal_method_needs_policy(found) ? "rule" : "");
-  return strcmp(method, "gas") != 0;
+  return can_run(method);
 }
 
 #endif

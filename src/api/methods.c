@@ -1,9 +1,12 @@
 /* The table of methods: to add one, write its function and add a row. */
+#include "api/methods.h"
+
 #include <string.h>
 
-#include "search/search.h"
+#include "exact/exact.h"
 
 static const char by_budget[] = "stops at --evaluations or --time";
+static const char by_time[] = "stops at --time, after 60 s without it";
 static const char no_budget[] = "none: one pass";
 
 /* clang-format off */
@@ -17,6 +20,7 @@ static const regal_method methods[] = {
     {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
     {"multilevel", "annealing of coarser and then finer graphs", by_budget, regal_method_multilevel},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
+    {"cp-sat", "OR-tools' constraint solver, which may prove the best plan", by_time, regal_method_cp_sat},
     {"single", "everything on one device, in the file's order", no_budget, regal_method_single},
     {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft},
     {"cut", "stages along the file, folded, or along a list order", no_budget, regal_method_cut},

@@ -1,0 +1,248 @@
+/* The method `cp-sat`: quick plans first, then CP-SAT from the best of them.
+ *
+ * Every solution is made into a plan and offered like any other, so that its
+ * cost is the simulator's. The solver's bound replaces ours where it is larger.
+ * CP-SAT tells nothing before it ends: so it is called for longer and longer
+ * slices of time, each with the best plan as its hint, and progress is seen
+ * between them.
+ */
+#include <math.h>
+
+#include "exact/exact.h"
+#include "exact/formulation.h"
+#include "exact/phases.h"
+#include "exact/solve.h"
+
+#define DEFAULT_SECONDS 60
+/* The first slice; each is twice as long as the one before. */
+#define FIRST_SLICE 5.0
+/* Where a call cannot be stopped, none may take longer than a user waits. */
+#define LONGEST_UNSTOPPABLE 2.0
+/* Larger problems begin with a share of the time for `auto`. */
+#define SMALL_OPS 30
+#define AUTO_SHARE 0.1
+#define AUTO_SECONDS 5.0
+/* Of what is left then, for the model of phases. */
+#define PHASES_SHARE 0.6
+
+typedef struct run {
+  regal_search *search;
+  regal_cp_library library;
+  uint32_t calls, solutions;
+  double slice;
+  bool proven;     /* the last model is solved */
+  bool never_fits; /* no plan is within the limit: proven */
+} run;
+
+static bool fits(const regal_search *search) {
+  return search->plan_fitness.excess == 0;
+}
+
+/* Seconds for the next call; the last one takes all that is left. */
+static double next_slice(run *run, double until) {
+  double left = until - regal_seconds(), slice = run->slice;
+  run->slice *= 2;
+  if (!run->library.interruptible && slice > LONGEST_UNSTOPPABLE)
+    slice = LONGEST_UNSTOPPABLE;
+  else if (left < 2 * slice)
+    slice = left;
+  return left < slice ? left : slice;
+}
+
+static regal_status call(run *run, const regal_cp_model *model, double until,
+                         regal_cp_answer *answer) {
+  double seconds = next_slice(run, until);
+  run->calls++;
+  return regal_cp_solve(run->search, &run->library, model,
+                        seconds > 0.001 ? seconds : 0.001, answer);
+}
+
+/* -- The model of steps -----------------------------------------------------
+ */
+
+static void raise_bound(run *run, const regal_formulation *form,
+                        const regal_cp_answer *answer) {
+  regal_bound *bound = &run->search->bound;
+  if (answer->bound == INT64_MIN)
+    return;
+  int64_t value = regal_formulation_goal(form, answer->bound);
+  if (form->request.goal == REGAL_EXACT_RUNTIME && value > bound->runtime_ns)
+    bound->runtime_ns = value;
+  if (form->request.goal == REGAL_EXACT_PEAK && value > bound->peak_bytes)
+    bound->peak_bytes = value;
+  if (form->request.goal == REGAL_EXACT_EXCESS && answer->bound > 0)
+    run->never_fits = true;
+}
+
+static regal_status take_answer(run *run, const regal_formulation *form,
+                                const regal_cp_answer *answer) {
+  regal_search *search = run->search;
+  if (answer->verdict == REGAL_CP_INFEASIBLE)
+    return regal_fail(search->context, REGAL_INTERNAL,
+                      "cp-sat: CP-SAT finds that the plan which it was given "
+                      "cannot be");
+  if (answer->values) {
+    regal_plan *plan;
+    REGAL_TRY(regal_formulation_plan(form, answer->values, &plan));
+    run->solutions++;
+    search->evaluations++;
+    REGAL_TRY(regal_search_offer(search, plan));
+  }
+  raise_bound(run, form, answer);
+  run->proven = answer->verdict == REGAL_CP_OPTIMAL;
+  return REGAL_OK;
+}
+
+static regal_status add_hint(run *run, regal_formulation *form) {
+  regal_search *search = run->search;
+  regal_cost cost;
+  form->model.hint = regal_alloc(search->context, form->model.variables,
+                                 sizeof *form->model.hint);
+  if (!form->model.hint)
+    return regal_fail_memory(search->context);
+  regal_simulate(search->simulator, search->best, &cost);
+  return regal_formulation_assign(form, search->best, &cost, form->model.hint);
+}
+
+static regal_status solve_slice(run *run, const regal_exact_request *request) {
+  regal_search *search = run->search;
+  regal_formulation form;
+  regal_cp_answer answer = {.values = NULL};
+  REGAL_TRY(regal_formulate(search->context, search->problem, request, &form));
+  regal_status status = add_hint(run, &form);
+  if (status == REGAL_OK)
+    status = call(run, &form.model, search->deadline, &answer);
+  if (status == REGAL_OK)
+    status = take_answer(run, &form, &answer);
+  regal_release(search->context, answer.values);
+  regal_formulation_free(&form);
+  return status;
+}
+
+static regal_exact_request make_request(const regal_search *search) {
+  const regal_problem *problem = search->problem;
+  int64_t value = search->plan_fitness.value;
+  if (!fits(search))
+    return (regal_exact_request){.goal = REGAL_EXACT_EXCESS};
+  if (problem->objective == REGAL_MEMORY)
+    return (regal_exact_request){REGAL_EXACT_PEAK, problem->limited,
+                                 search->bound.peak_bytes, value};
+  return (regal_exact_request){REGAL_EXACT_RUNTIME, problem->limited,
+                               search->bound.runtime_ns, value};
+}
+
+/* First, if need be, into the memory limits; then to the objective. */
+static regal_status solve_steps(run *run) {
+  regal_search *search = run->search;
+  run->slice = FIRST_SLICE;
+  while (!regal_search_should_stop(search)) {
+    bool fitted = fits(search);
+    regal_exact_request request = make_request(search);
+    REGAL_TRY(solve_slice(run, &request));
+    if (run->proven && fits(search) == fitted)
+      break;
+  }
+  return REGAL_OK;
+}
+
+/* -- The model of phases ----------------------------------------------------
+ */
+
+static regal_status take_phases(run *run, const regal_phases *phases,
+                                const regal_cp_answer *answer) {
+  regal_plan *plan;
+  if (!answer->values)
+    return REGAL_OK;
+  REGAL_TRY(regal_phases_plan(phases, answer->values, &plan));
+  run->solutions++;
+  run->search->evaluations++;
+  return regal_search_offer(run->search, plan);
+}
+
+static regal_status solve_phases(run *run) {
+  regal_search *search = run->search;
+  double now = regal_seconds();
+  double until = now + PHASES_SHARE * (search->deadline - now);
+  bool proven = false;
+  run->slice = FIRST_SLICE;
+  while (!proven && !regal_search_should_stop(search) &&
+         regal_seconds() < until) {
+    regal_phases phases;
+    regal_cp_answer answer = {.values = NULL};
+    REGAL_TRY(regal_phases_create(search->context, search->problem,
+                                  search->best, &phases));
+    regal_status status = call(run, &phases.model, until, &answer);
+    if (status == REGAL_OK)
+      status = take_phases(run, &phases, &answer);
+    proven = answer.verdict == REGAL_CP_OPTIMAL ||
+             answer.verdict == REGAL_CP_INFEASIBLE;
+    regal_release(search->context, answer.values);
+    regal_phases_free(&phases);
+    REGAL_TRY(status);
+  }
+  return REGAL_OK;
+}
+
+/* -- All of it --------------------------------------------------------------
+ */
+
+static regal_status start(regal_search *search) {
+  REGAL_TRY(regal_method_single(search));
+  REGAL_TRY(regal_method_heft(search));
+  if (regal_problem_needs_memory(search->problem)) {
+    REGAL_TRY(regal_method_lpmf(search));
+    REGAL_TRY(regal_method_xla_list(search));
+  }
+  if (search->problem->ops <= SMALL_OPS || regal_search_should_stop(search))
+    return REGAL_OK;
+  double deadline = search->deadline, now = regal_seconds();
+  search->deadline = now + fmin(AUTO_SECONDS, AUTO_SHARE * (deadline - now));
+  regal_status status = regal_method_auto(search);
+  search->deadline = deadline;
+  search->stop = REGAL_STOP_DONE;
+  return status;
+}
+
+static void tell(run *run, regal_fitness before) {
+  regal_search *search = run->search;
+  if (!run->calls) {
+    regal_search_account(search, "the quick plans were enough: CP-SAT was not "
+                                 "called");
+    return;
+  }
+  const char *end = run->never_fits ? "no plan fits the limit: proven"
+                    : run->proven   ? "solved"
+                                    : "not solved to the end";
+  double gain = before.value && before.excess == search->plan_fitness.excess
+                    ? 100.0 *
+                          (double)(before.value - search->plan_fitness.value) /
+                          (double)before.value
+                    : 0;
+  regal_search_account(search,
+                       "CP-SAT, %u call%s from the best of the quick plans: "
+                       "%s, %.1f%% better",
+                       run->calls, run->calls == 1 ? "" : "s", end, gain);
+}
+
+static regal_status solve(regal_search *search) {
+  run run = {.search = search};
+  REGAL_TRY(regal_cp_library_open(search->context, search->options->ortools,
+                                  &run.library));
+  REGAL_TRY(start(search));
+  regal_fitness before = search->plan_fitness;
+  if (search->problem->ops > SMALL_OPS && regal_phases_apply(search->problem))
+    REGAL_TRY(solve_phases(&run));
+  REGAL_TRY(solve_steps(&run));
+  tell(&run, before);
+  return REGAL_OK;
+}
+
+regal_status regal_method_cp_sat(regal_search *search) {
+  uint64_t budget = search->budget;
+  search->budget = UINT64_MAX;
+  if (isinf(search->deadline))
+    search->deadline = search->began + DEFAULT_SECONDS;
+  regal_status status = solve(search);
+  search->budget = budget;
+  return status;
+}

@@ -37,7 +37,7 @@ struct regal_search {
 
   uint64_t budget;      /* evaluations; UINT64_MAX: no limit */
   uint64_t evaluations; /* used so far */
-  double began;         /* regal_seconds() at the start */
+  double began, ended;  /* regal_seconds() of the search */
   double deadline;      /* or infinity */
   double last_report;
 

@@ -110,7 +110,26 @@ static regal_status open_policy(regal_search *search, regal_guide **guide) {
   return REGAL_OK;
 }
 
+/* The search needs the bound of its objective only; the other one is for the
+ * report, and comes after the time that the user gave (judge). */
+static regal_status bound_objective(regal_search *search) {
+  if (search->problem->objective == REGAL_MEMORY)
+    return regal_bound_memory(search->context, search->problem,
+                              &search->bound.peak_bytes);
+  return regal_bound_runtime(search->context, search->problem,
+                             &search->bound.runtime_ns);
+}
+
+static regal_status bound_the_other(regal_search *search) {
+  if (search->problem->objective == REGAL_MEMORY)
+    return regal_bound_runtime(search->context, search->problem,
+                               &search->bound.runtime_ns);
+  return regal_bound_memory(search->context, search->problem,
+                            &search->bound.peak_bytes);
+}
+
 static regal_status run_search(regal_search *search, regal_guide **guide) {
+  set_budget(search);
   REGAL_TRY(find_method(search));
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,

@@ -102,6 +102,8 @@
     "of the budget for coarser graphs; 0 = no levels, -1 = tuned") \
   INTEGER(coarsest, "coarsest", 0, 0, 1000000, "N", "anneal", \
     "ops of the coarsest graph; 0 = tuned") \
+  REAL(fresh, "fresh", -1, -1, 1, "SHARE", "anneal", \
+    "of the budget for a start from one device; -1 = tuned") \
   INTEGER(count, "count", 0, 0, 1000000000, "N", "generate", \
     "number of graphs; 0 with --paper = 12000") \
   CHOICE(model, "model", "paper", "paper|erdos-renyi|barabasi-albert|" \

@@ -119,6 +119,11 @@ static size_t best_chain(const team *team) {
   return best;
 }
 
+static bool fits(const team *team) {
+  const regal_annealer *annealer = team->job->annealer;
+  return annealer->best(team->chains[best_chain(team)].state).excess == 0;
+}
+
 static void begin_lap(team *team, double now) {
   const regal_anneal_job *job = team->job;
   if (team->by_moves) {
@@ -140,7 +145,8 @@ static bool goes_on(const team *team, double now) {
   regal_search *search = job->search;
   if (job->problem == search->problem && regal_search_should_stop(search))
     return false;
-  if (regal_stop_requested(search->context) || now >= job->deadline)
+  if (regal_stop_requested(search->context) || now >= job->deadline ||
+      (job->until_fits && fits(team)))
     return false;
   return search->evaluations - team->first_counted < job->evaluations;
 }

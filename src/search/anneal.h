@@ -19,6 +19,7 @@ typedef struct regal_anneal_job {
   /* Ends at the first of these; progress is the share of it that is used. */
   uint64_t evaluations; /* of this job; UINT64_MAX: no limit */
   double deadline;
+  bool until_fits; /* ends with the first plan within the memory limits */
   uint64_t stream; /* tells apart the random numbers of a search's jobs */
 } regal_anneal_job;
 

@@ -119,6 +119,7 @@ static regal_status run_fitting(regal_search *search, story *story) {
                           .start = search->best,
                           .hot = annealer->hot,
                           .cold = annealer->cold,
+                          .until_fits = true,
                           .stream = UINT32_MAX};
   regal_plan *best;
   regal_anneal_grant(search, FITTING_SHARE, &job);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "search/multilevel.h"
+#include "search/placement.h"
 
 static const regal_recipe table[] = {
 #include "search/recipes_table.h"
@@ -64,22 +65,68 @@ const regal_annealer *regal_recipe_for(const regal_search *search,
     recipe->coarsest = (uint32_t)options->coarsest;
   if (options->coarse_share >= 0)
     recipe->coarse_share = options->coarse_share;
+  if (options->fresh >= 0)
+    recipe->fresh = options->fresh;
   return annealer;
 }
+
+/* All ops on one device: where single moves can still lead anywhere. */
+static regal_status make_single(const regal_search *search, regal_plan **plan) {
+  regal_context *context = search->context;
+  uint32_t ops = search->problem->ops;
+  uint32_t *order = regal_alloc(context, ops, sizeof *order);
+  uint8_t *placement = regal_alloc(context, ops, 1);
+  regal_status status =
+      order && placement ? REGAL_OK : regal_fail_memory(context);
+  if (status == REGAL_OK) {
+    for (uint32_t op = 0; op < ops; op++)
+      order[op] = op;
+    regal_place_single(search->problem, placement);
+    status =
+        regal_plan_from_order(context, search->problem, order, placement, plan);
+  }
+  regal_release(context, placement);
+  regal_release(context, order);
+  return status;
+}
+
+/* From a plan, with a share of what is left. */
+static regal_status anneal_from(regal_search *search,
+                                const regal_annealer *annealer,
+                                const regal_plan *start, double hot,
+                                double cold, double share, uint64_t stream) {
+  regal_anneal_job job = {.search = search,
+                          .problem = search->problem,
+                          .annealer = annealer,
+                          .start = start,
+                          .hot = hot,
+                          .cold = cold,
+                          .stream = stream};
+  regal_plan *best;
+  regal_anneal_grant(search, share, &job);
+  REGAL_TRY(regal_anneal(&job, &best));
+  return regal_search_offer(search, best);
+}
+
+/* A good plan is not heated as much as one to begin with. */
+#define REHEAT 0.2
 
 static regal_status anneal_flat(regal_search *search,
                                 const regal_recipe *recipe,
                                 const regal_annealer *annealer) {
-  regal_anneal_job job = {.search = search,
-                          .problem = search->problem,
-                          .annealer = annealer,
-                          .start = search->best,
-                          .hot = recipe->hot,
-                          .cold = recipe->cold};
-  regal_plan *best;
-  regal_anneal_grant(search, 1, &job);
-  REGAL_TRY(regal_anneal(&job, &best));
-  return regal_search_offer(search, best);
+  double hot = recipe->hot, cold = recipe->cold;
+  if (recipe->fresh > 0) {
+    regal_plan *single;
+    REGAL_TRY(make_single(search, &single));
+    regal_status status =
+        anneal_from(search, annealer, single, hot, cold, recipe->fresh, 1);
+    regal_plan_free(single);
+    REGAL_TRY(status);
+    hot = hot * REHEAT > cold ? hot * REHEAT : cold;
+  }
+  if (recipe->fresh >= 1 || regal_search_should_stop(search))
+    return REGAL_OK;
+  return anneal_from(search, annealer, search->best, hot, cold, 1, 2);
 }
 
 regal_status regal_anneal_by(regal_search *search, const regal_recipe *recipe,

@@ -27,6 +27,7 @@ typedef struct regal_recipe {
   double fall;         /* of the heat from level to level */
   double coarse_share; /* of the budget; 0: no levels */
   uint32_t coarsest;   /* ops of the coarsest level */
+  double fresh;        /* share of the budget that starts from one device */
 } regal_recipe;
 
 /* The first row that fits; the options' own settings override its columns. An

@@ -8,7 +8,7 @@
 
 A cell is a kind of problem, a class of sizes and a budget: one row of the
 table. `run` searches each cell's settings (annealer, hot, cold, fall,
-coarse-share, coarsest) on graphs of the training split of data/torch.zip,
+coarse-share, coarsest, fresh) on graphs of the training split of data/torch.zip,
 tf.zip and xla.zip and on synthetic ones, with bench_quality and the method
 `auto`, whose recipe the settings override. Brackets of successive halving:
 the row that is in force, the best of this cell and of its neighbours, variations
@@ -50,8 +50,10 @@ TABLE = ROOT / "src/search/recipes_table.h"
 # Kinds of src/search/recipes.h, in its order: the settings of bench_quality
 # that stand for each, and the archives that its graphs come from, in turns.
 KINDS = {
-    "FREE": (("free", "runtime-4"), "torch torch xla torch synthetic tf"),
-    "COSTLY": (("blocking-25", "blocking-450"), "torch torch xla torch tf"),
+    "FREE": (("free",), "torch torch xla torch synthetic tf"),
+    "MANY": (("runtime-4",), "torch torch xla torch synthetic tf"),
+    "CHEAP": (("blocking-450",), "torch torch xla torch tf"),
+    "DEAR": (("blocking-25",), "torch torch xla torch tf"),
     "LINKS": (("overlapped-25",), "torch torch xla torch tf"),
     "LIMITED": (("limited",), "torch torch xla torch tf"),
     "ONE": (("memory-1",), "xla xla torch xla tf"),
@@ -59,13 +61,13 @@ KINDS = {
 }
 ANNEALERS = ("order", "phase", "memory", "placement", "limited")
 COLUMNS = ("kind size budget setting graph seed annealer hot cold fall "
-           "coarse_share coarsest cost excess bound ops seconds").split()
+           "coarse_share coarsest fresh cost excess bound ops seconds").split()
 FEWEST_GRAPHS, MOST_GRAPHS = 4, 64
 BEYOND_LIMIT = 1.0  # what a plan beyond its limit adds to the logarithm
 CHUNK_SECONDS = 6  # of one call of bench_quality
 
 Config = collections.namedtuple(
-    "Config", "annealer hot cold fall coarse_share coarsest")
+    "Config", "annealer hot cold fall coarse_share coarsest fresh")
 Cell = collections.namedtuple("Cell", "kind size budget")
 Instance = collections.namedtuple("Instance", "setting graph seed")
 
@@ -97,7 +99,8 @@ def random_config(dice, kind, annealers):
     return tidy(Config(dice.choice(annealers), log_uniform(dice, *hot),
                        log_uniform(dice, *cold), dice.uniform(0.3, 0.9),
                        dice.uniform(0.15, 0.85) if levels else 0,
-                       log_uniform(dice, 25, 400)))
+                       log_uniform(dice, 25, 400),
+                       dice.choice((0, 0, 0.3, 0.5, 0.7, 1))))
 
 
 def variation(dice, kind, config, annealers):
@@ -108,7 +111,7 @@ def variation(dice, kind, config, annealers):
         value = getattr(config, name)
         if name in ("hot", "cold", "coarsest"):
             changes[name] = value * math.exp(dice.gauss(0, 0.7))
-        elif name == "annealer" or not value:
+        elif name in ("annealer", "fresh") or not value:
             changes[name] = getattr(other, name)
         else:
             changes[name] = min(0.95, max(0.05, value + dice.gauss(0, 0.15)))
@@ -120,18 +123,20 @@ def variation(dice, kind, config, annealers):
 def tidy(config):
     hot, cold = rounded(config.hot), rounded(config.cold)
     return Config(config.annealer, hot, min(hot, cold), rounded(config.fall),
-                  rounded(config.coarse_share), max(2, int(config.coarsest)))
+                  rounded(config.coarse_share), max(2, int(config.coarsest)),
+                  0 if config.coarse_share else config.fresh)
 
 
 def method_of(config):
     return (f"auto annealer={config.annealer} hot={config.hot:g} "
             f"cold={config.cold:g} fall={config.fall:g} "
-            f"coarse-share={config.coarse_share:g} coarsest={config.coarsest}")
+            f"coarse-share={config.coarse_share:g} coarsest={config.coarsest} "
+            f"fresh={config.fresh:g}")
 
 
 ROW = re.compile(r'\{REGAL_KIND_(\w+), *(\w+), *([\w.+-]+), *"([\w-]+)", *'
                  r"([\d.e+-]+), *([\d.e+-]+), *([\d.e+-]+), *([\d.e+-]+), *"
-                 r"(\d+)\}")
+                 r"(\d+), *([\d.]+)\}")
 
 
 def read_table(path):
@@ -140,7 +145,8 @@ def read_table(path):
     for kind, ops, seconds, annealer, *rest in ROW.findall(path.read_text()):
         rows.append((kind, math.inf if ops == "UINT32_MAX" else int(ops),
                      math.inf if seconds == "INFINITY" else float(seconds),
-                     Config(annealer, *map(float, rest[:4]), int(rest[4]))))
+                     Config(annealer, *map(float, rest[:4]), int(rest[4]),
+                            float(rest[5]))))
     return rows
 
 
@@ -179,7 +185,7 @@ class Results:
         cell = cell_of(row["kind"], row["size"], row["budget"])
         config = Config(row["annealer"], float(row["hot"]), float(row["cold"]),
                         float(row["fall"]), float(row["coarse_share"]),
-                        int(row["coarsest"]))
+                        int(row["coarsest"]), float(row["fresh"]))
         instance = Instance(row["setting"], row["graph"], int(row["seed"]))
         self.runs[cell][config][instance] = (int(row["cost"]),
                                              int(row["excess"]))
@@ -584,7 +590,7 @@ def command_write(arguments):
         lines.append(
             f'    {{REGAL_KIND_{cell.kind}, {ops}, {most}, "{c.annealer}", '
             f"{c.hot:g}, {c.cold:g}, {c.fall:g}, {c.coarse_share:g}, "
-            f"{c.coarsest}}}, /* {note} */")
+            f"{c.coarsest}, {c.fresh:g}}}, /* {note} */")
     lines.append("/* clang-format on */")
     pathlib.Path(arguments.output).write_text("\n".join(lines) + "\n")
 

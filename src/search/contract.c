@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "decode/walk.h"
 #include "search/contract_match.h"
 
 /* While a level is made. Clusters are numbered by their first op until the
@@ -282,6 +283,28 @@ void regal_level_free(regal_level *level) {
   regal_release(level->context, level);
 }
 
+/* Blocking transfers together, as annealers of blocking plans think of them. */
+static regal_status make_plan(const regal_level *level, const uint32_t *order,
+                              const uint8_t *placement, regal_plan **plan) {
+  const regal_problem *fine = level->fine;
+  regal_context *context = level->context;
+  regal_walk walk;
+  regal_carver carver = {NULL, 0};
+  if (fine->machine->overlapped || regal_problem_needs_memory(fine))
+    return regal_plan_from_order(context, fine, order, placement, plan);
+  regal_walk_layout(&walk, &carver, fine);
+  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
+  if (!carver.base)
+    return regal_fail_memory(context);
+  regal_walk_layout(&walk, &carver, fine);
+  regal_status status =
+      regal_plan_create(context, regal_plan_most_steps(fine), plan);
+  if (status == REGAL_OK)
+    regal_walk_batched(fine, &walk, order, placement, *plan);
+  regal_release(context, carver.base);
+  return status;
+}
+
 regal_status regal_level_expand(const regal_level *level,
                                 const regal_plan *coarse, regal_plan **fine) {
   regal_context *context = level->context;
@@ -300,8 +323,7 @@ regal_status regal_level_expand(const regal_level *level,
     }
   }
   if (status == REGAL_OK)
-    status =
-        regal_plan_from_order(context, level->fine, order, placement, fine);
+    status = make_plan(level, order, placement, fine);
   regal_release(context, placement);
   regal_release(context, order);
   return status;

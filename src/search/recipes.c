@@ -14,6 +14,16 @@ static const regal_recipe table[] = {
  * to find the row for a budget of evaluations. */
 #define SECONDS_PER_OP 5e-9
 
+/* Whether the mean tensor takes longer to send than the mean op to run. */
+static bool are_dear(const regal_problem *problem) {
+  double sent = 0, run = 0;
+  for (uint32_t t = 0; problem->devices > 1 && t < problem->tensors; t++)
+    sent += (double)regal_problem_transfer_ns(problem, t, 0, 1);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    run += (double)problem->graph->run_ns[op];
+  return sent * problem->ops > run * problem->tensors;
+}
+
 static regal_problem_kind kind_of(const regal_problem *problem) {
   if (problem->objective == REGAL_MEMORY)
     return problem->devices == 1 ? REGAL_KIND_ONE : REGAL_KIND_MEMORY;
@@ -21,7 +31,9 @@ static regal_problem_kind kind_of(const regal_problem *problem) {
     return REGAL_KIND_LIMITED;
   if (problem->machine->overlapped)
     return REGAL_KIND_LINKS;
-  return problem->free_transfers ? REGAL_KIND_FREE : REGAL_KIND_COSTLY;
+  if (problem->free_transfers)
+    return problem->devices > 2 ? REGAL_KIND_MANY : REGAL_KIND_FREE;
+  return are_dear(problem) ? REGAL_KIND_DEAR : REGAL_KIND_CHEAP;
 }
 
 static double seconds_left(const regal_search *search) {

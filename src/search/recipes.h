@@ -11,7 +11,9 @@
 /* What decides about the recipe: the kind of problem, its size, the time. */
 typedef enum regal_problem_kind {
   REGAL_KIND_FREE,    /* run time, blocking, transfers cost nothing */
-  REGAL_KIND_COSTLY,  /* run time, blocking, transfers take time */
+  REGAL_KIND_MANY,    /* the same on more than two devices */
+  REGAL_KIND_CHEAP,   /* run time, blocking, transfers shorter than ops */
+  REGAL_KIND_DEAR,    /* run time, blocking, transfers longer than ops */
   REGAL_KIND_LINKS,   /* run time, overlapped */
   REGAL_KIND_LIMITED, /* run time, within a memory limit */
   REGAL_KIND_ONE,     /* memory, one device */

@@ -59,7 +59,7 @@ KINDS = {
     "ONE": (("memory-1",), "xla xla torch xla tf"),
     "MEMORY": (("memory-2", "memory-4"), "torch torch xla torch synthetic tf"),
 }
-ANNEALERS = ("order", "phase", "memory", "placement", "limited")
+ANNEALERS = ("order", "phase", "memory")
 COLUMNS = ("kind size budget setting graph seed annealer hot cold fall "
            "coarse_share coarsest fresh cost excess bound ops seconds").split()
 FEWEST_GRAPHS, MOST_GRAPHS = 4, 64

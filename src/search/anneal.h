@@ -34,5 +34,7 @@ void regal_anneal_grant(const regal_search *search, double share,
 const regal_annealer *regal_annealer_for(const regal_problem *problem);
 /* The one of that name, or NULL. */
 const regal_annealer *regal_annealer_find(const char *name);
+size_t regal_annealer_count(void);
+const regal_annealer *regal_annealer_at(size_t index);
 
 #endif

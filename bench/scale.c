@@ -1,0 +1,303 @@
+/* bench_scale: layered graphs from a thousand to a million ops: how long it
+ * takes to load and bind them, what each list scheduler gives and takes, what
+ * `auto` makes of them, and the memory that all of it needs.
+ *
+ *   bench_scale [--sizes 1000,10000,100000] [--seconds S] [--threads N]
+ *               [--settings free,blocking,overlapped,memory] [--folder DIR]
+ *
+ * --seconds  for `auto`; by default 1 s for each 10,000 ops, at least 1 s, and
+ *            120 s for a million
+ * --folder   gets scale.csv, scale.gp and, by gnuplot, scale.svg: the growth
+ *            curve (default: scale, below the present folder)
+ *
+ * Each size and setting is a process of its own, so that the most memory it
+ * held (`rss`) is its own, too. Wall time: needs a quiet machine. `gain` is how
+ * much less `auto` costs than the best list scheduler; the program's exit
+ * status is 1 if that is nothing anywhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+#include "data/synthetic.h"
+
+enum { WIDTH = 32, FAN_IN = 2, SEED = 7 };
+
+typedef struct setting {
+  const char *name;
+  const char *options[8]; /* name, value, ... */
+} setting;
+
+static const setting settings[] = {
+    {"free", {NULL}},
+    {"blocking", {"latency", "10us", "bandwidth", "25GB"}},
+    {"overlapped",
+     {"transfers", "overlapped", "latency", "10us", "bandwidth", "25GB"}},
+    {"memory", {"objective", "memory"}},
+};
+static const char *const lists[] = {"single", "heft", "dfs",
+                                    "bfs",    "lpmf", "xla-list"};
+
+enum {
+  SETTINGS = sizeof settings / sizeof *settings,
+  LISTS = sizeof lists / sizeof *lists
+};
+
+typedef struct bench {
+  const char *sizes, *names, *folder;
+  double seconds; /* 0: by the size */
+  int threads;
+  FILE *csv;
+  /* the one at hand */
+  regal_context *context;
+  uint32_t ops;
+  const setting *setting;
+} bench;
+
+static void check(const bench *b, regal_status status) {
+  if (status == REGAL_OK)
+    return;
+  fprintf(stderr, "bench_scale: %s\n", regal_error(b->context));
+  exit(2);
+}
+
+static void usage(void) {
+  fprintf(stderr, "usage: bench_scale [--sizes N,...] [--seconds S] "
+                  "[--threads N] [--settings NAME,...] [--folder DIR]\n");
+  exit(2);
+}
+
+/* Bytes: the most that this process ever had. */
+static double rss(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * (double)usage.ru_maxrss;
+}
+
+static void report(const bench *b, const char *what, int64_t cost,
+                   double seconds, uint64_t evaluations) {
+  printf("%9u  %-11s %-9s %16lld %9.3f %9.1f %12llu\n", b->ops,
+         b->setting->name, what, (long long)cost, seconds, rss() / 1e6,
+         (unsigned long long)evaluations);
+  fflush(stdout);
+  fprintf(b->csv, "%u,%s,%s,%lld,%.6f,%.0f,%llu\n", b->ops, b->setting->name,
+          what, (long long)cost, seconds, rss(),
+          (unsigned long long)evaluations);
+  fflush(b->csv);
+}
+
+static void graph_path(const bench *b, char *path, size_t size) {
+  snprintf(path, size, "%s/layered_%u.pb", b->folder, b->ops);
+}
+
+/* In a process of its own as well: making is not what is measured. */
+static void write_graph(const bench *b) {
+  char path[1024];
+  regal_graph *graph;
+  graph_path(b, path, sizeof path);
+  if (access(path, R_OK) == 0)
+    return;
+  check(b,
+        regal_layered_graph(b->context, b->ops, WIDTH, FAN_IN, SEED, &graph));
+  check(b, regal_graph_save(b->context, graph, path, REGAL_GRAPH_BINARY));
+  regal_graph_free(graph);
+}
+
+static double auto_seconds(const bench *b) {
+  if (b->seconds > 0)
+    return b->seconds;
+  if (b->ops >= 1000000)
+    return 120;
+  return b->ops > 10000 ? b->ops / 1e4 : 1;
+}
+
+static int64_t run_method(const bench *b, const regal_problem *problem,
+                          regal_options *options, const char *method) {
+  regal_result *result;
+  check(b, regal_options_set(b->context, options, "method", method));
+  double began = regal_seconds();
+  check(b, regal_optimize(b->context, problem, options, &result));
+  int64_t cost = options->objective ? result->cost.max_peak_bytes
+                                    : result->cost.runtime_ns;
+  report(b, method, cost, regal_seconds() - began, result->evaluations);
+  if (!strcmp(method, "auto")) {
+    int64_t bound = options->objective ? result->bound.peak_bytes
+                                       : result->bound.runtime_ns;
+    report(b, "bound", bound, 0, 0);
+    printf("%22s %s\n", "", result->account);
+  }
+  regal_result_free(result);
+  return cost;
+}
+
+/* 0, or 1 when no better than the best list scheduler. */
+static int run_setting(const bench *b) {
+  regal_options options;
+  regal_graph *graph;
+  regal_problem *problem;
+  char path[1024];
+  regal_options_init(&options);
+  options.threads = b->threads;
+  for (const char *const *o = b->setting->options; *o; o += 2)
+    check(b, regal_options_set(b->context, &options, o[0], o[1]));
+  graph_path(b, path, sizeof path);
+  double began = regal_seconds();
+  check(b, regal_graph_load(b->context, path, &options, &graph));
+  report(b, "load", 0, regal_seconds() - began, 0);
+  began = regal_seconds();
+  check(b, regal_problem_create(b->context, graph, &options, &problem));
+  report(b, "bind", 0, regal_seconds() - began, 0);
+  int64_t best = INT64_MAX;
+  for (size_t i = 0; i < LISTS; i++) {
+    int64_t cost = run_method(b, problem, &options, lists[i]);
+    best = cost < best ? cost : best;
+  }
+  options.time = auto_seconds(b);
+  int64_t cost = run_method(b, problem, &options, "auto");
+  printf("%22s gain %.2f%% over the best list scheduler\n\n", "",
+         100 * (1 - (double)cost / (double)best));
+  fflush(stdout);
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+  return cost >= best;
+}
+
+/* In a process of its own: its exit status, or 2 if it had none. */
+static int apart(bench *b, int (*run)(const bench *b)) {
+  fflush(stdout);
+  fflush(b->csv);
+  pid_t child = fork();
+  if (child < 0)
+    return 2;
+  if (child == 0) {
+    if (regal_context_create(&b->context, NULL) != REGAL_OK)
+      _exit(2);
+    int code = run(b);
+    regal_context_free(b->context);
+    fflush(stdout);
+    fflush(b->csv);
+    _exit(code);
+  }
+  int status;
+  if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
+    return 2;
+  return WEXITSTATUS(status);
+}
+
+static int make(const bench *b) {
+  write_graph(b);
+  return 0;
+}
+
+/* Lines of log-log growth: seconds on the left, bytes on the right. */
+static void draw(const bench *b) {
+  char path[1024], command[1100];
+  snprintf(path, sizeof path, "%s/scale.gp", b->folder);
+  FILE *file = fopen(path, "w");
+  if (!file)
+    return;
+  fputs("# gnuplot scale.gp, in this folder\n"
+        "set terminal svg size 640,400 dynamic font 'sans,13' background "
+        "'white'\n"
+        "set datafile separator ','\n"
+        "set key top left noenhanced\nset logscale xy\n"
+        "set xlabel 'ops'\nset ylabel 'seconds'\nset y2label 'MB'\n"
+        "set logscale y2\nset y2tics\n"
+        "set grid ytics lc '#dddddd'\nset border 11\nset tics nomirror out\n"
+        "set output 'scale.svg'\n"
+        "of(what) = sprintf(\"< grep ',free,%s,' scale.csv\", what)\n"
+        "plot ",
+        file);
+  static const char *const drawn[] = {"load", "bind",     "heft",
+                                      "lpmf", "xla-list", "dfs"};
+  for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+    fprintf(file,
+            "of('%s') using 1:5 with linespoints lw 2 pt 7 ps 0.5 title "
+            "'%s', \\\n  ",
+            drawn[i], drawn[i]);
+  fputs("of('auto') using 1:($6/1e6) axes x1y2 with linespoints lw 2 dt 2 "
+        "title 'memory (right)'\n",
+        file);
+  fclose(file);
+  snprintf(command, sizeof command, "cd '%s' && gnuplot scale.gp", b->folder);
+  if (system(command))
+    fprintf(stderr, "bench_scale: no picture: gnuplot %s\n", path);
+}
+
+static bool is_in(const char *names, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ',') &&
+        (at[length] == ',' || at[length] == 0))
+      return true;
+  return false;
+}
+
+/* The worst exit status of all. */
+static int run_all(bench *b) {
+  int worst = 0;
+  const char *at = b->sizes;
+  while (*at) {
+    char *end;
+    b->ops = (uint32_t)strtoul(at, &end, 10);
+    if (end == at || (*end && *end != ','))
+      usage();
+    at = *end ? end + 1 : end;
+    int code = apart(b, make);
+    worst = code > worst ? code : worst;
+    for (size_t i = 0; i < SETTINGS && code == 0; i++) {
+      b->setting = &settings[i];
+      if (!is_in(b->names, b->setting->name))
+        continue;
+      int one = apart(b, run_setting);
+      worst = one > worst ? one : worst;
+    }
+    char path[1024];
+    graph_path(b, path, sizeof path);
+    remove(path);
+  }
+  return worst;
+}
+
+int main(int argc, char **argv) {
+  bench b = {.sizes = "1000,10000,100000",
+             .names = "free,blocking,overlapped,memory",
+             .folder = "scale"};
+  for (int at = 1; at < argc; at += 2) {
+    if (at + 1 == argc)
+      usage();
+    const char *value = argv[at + 1];
+    if (!strcmp(argv[at], "--sizes"))
+      b.sizes = value;
+    else if (!strcmp(argv[at], "--seconds"))
+      b.seconds = atof(value);
+    else if (!strcmp(argv[at], "--threads"))
+      b.threads = atoi(value);
+    else if (!strcmp(argv[at], "--settings"))
+      b.names = value;
+    else if (!strcmp(argv[at], "--folder"))
+      b.folder = value;
+    else
+      usage();
+  }
+  char path[1024];
+  mkdir(b.folder, 0777);
+  snprintf(path, sizeof path, "%s/scale.csv", b.folder);
+  b.csv = fopen(path, "w");
+  if (!b.csv) {
+    perror(path);
+    return 2;
+  }
+  fprintf(b.csv, "ops,setting,what,cost,seconds,rss_bytes,evaluations\n");
+  printf("%s\n\n%9s  %-11s %-9s %16s %9s %9s %12s\n", regal_build_id(), "ops",
+         "setting", "what", "cost", "seconds", "rss MB", "evaluations");
+  int worst = run_all(&b);
+  fclose(b.csv);
+  draw(&b);
+  return worst;
+}

@@ -5,7 +5,7 @@
 #include "search/recipes.h"
 
 static regal_status anneal(regal_search *search, bool levels) {
-  regal_recipe recipe;
+  regal_anneal_recipe recipe;
   const regal_annealer *annealer = regal_recipe_for(search, &recipe);
   if (!search->best)
     REGAL_TRY(regal_method_single(search));

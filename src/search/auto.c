@@ -130,7 +130,7 @@ static regal_status run_fitting(regal_search *search, story *story) {
 }
 
 static regal_status run_annealing(regal_search *search, story *story) {
-  regal_recipe recipe;
+  regal_anneal_recipe recipe;
   const regal_annealer *annealer = regal_recipe_for(search, &recipe);
   if (!annealer)
     return REGAL_OK;

@@ -313,6 +313,8 @@ static void copy(void *to, const void *from) {
   chain *c = to;
   const chain *other = from;
   regal_order_copy(&c->order, &other->order);
+  c->unit_ns = other->unit_ns;
+  c->price = other->price;
   c->fitness = other->fitness;
   c->energy = other->energy;
   keep_best(c);

@@ -6,7 +6,7 @@
 #include "search/multilevel.h"
 #include "search/placement.h"
 
-static const regal_recipe table[] = {
+static const regal_anneal_recipe table[] = {
 #include "search/recipes_table.h"
 };
 
@@ -44,7 +44,7 @@ static double seconds_left(const regal_search *search) {
   return fmin(left, moves * search->problem->ops * SECONDS_PER_OP);
 }
 
-static const regal_recipe *find_row(const regal_search *search) {
+static const regal_anneal_recipe *find_row(const regal_search *search) {
   regal_problem_kind kind = kind_of(search->problem);
   double seconds = seconds_left(search);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -55,7 +55,7 @@ static const regal_recipe *find_row(const regal_search *search) {
 }
 
 const regal_annealer *regal_recipe_for(const regal_search *search,
-                                       regal_recipe *recipe) {
+                                       regal_anneal_recipe *recipe) {
   const regal_options *options = search->options;
   *recipe = *find_row(search);
   const regal_annealer *annealer = regal_annealer_find(
@@ -124,7 +124,7 @@ static regal_status anneal_from(regal_search *search,
 #define REHEAT 0.2
 
 static regal_status anneal_flat(regal_search *search,
-                                const regal_recipe *recipe,
+                                const regal_anneal_recipe *recipe,
                                 const regal_annealer *annealer) {
   double hot = recipe->hot, cold = recipe->cold;
   if (recipe->fresh > 0) {
@@ -141,7 +141,8 @@ static regal_status anneal_flat(regal_search *search,
   return anneal_from(search, annealer, search->best, hot, cold, 1, 2);
 }
 
-regal_status regal_anneal_by(regal_search *search, const regal_recipe *recipe,
+regal_status regal_anneal_by(regal_search *search,
+                             const regal_anneal_recipe *recipe,
                              const regal_annealer *annealer) {
   uint64_t before = search->evaluations;
   bool levels = recipe->coarse_share > 0;

@@ -20,7 +20,7 @@ typedef enum regal_problem_kind {
   REGAL_KIND_MEMORY   /* memory, several devices */
 } regal_problem_kind;
 
-typedef struct regal_recipe {
+typedef struct regal_anneal_recipe {
   regal_problem_kind kind;
   uint32_t most_ops;   /* for graphs up to so many */
   double most_seconds; /* and budgets up to so much */
@@ -30,17 +30,18 @@ typedef struct regal_recipe {
   double coarse_share; /* of the budget; 0: no levels */
   uint32_t coarsest;   /* ops of the coarsest level */
   double fresh;        /* share of the budget that starts from one device */
-} regal_recipe;
+} regal_anneal_recipe;
 
 /* The first row that fits; the options' own settings override its columns. An
  * annealer that does not suit the problem is replaced by one that does. NULL
  * when none does. */
 const regal_annealer *regal_recipe_for(const regal_search *search,
-                                       regal_recipe *recipe);
+                                       regal_anneal_recipe *recipe);
 
 /* Anneals by the recipe, with all that is left of the budget, from the best
  * plan so far or from nothing (levels). */
-regal_status regal_anneal_by(regal_search *search, const regal_recipe *recipe,
+regal_status regal_anneal_by(regal_search *search,
+                             const regal_anneal_recipe *recipe,
                              const regal_annealer *annealer);
 
 #endif

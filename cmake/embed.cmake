@@ -12,3 +12,27 @@ static const unsigned char ${name}_embedded[] = {${bytes}};
 endfunction()
 
 regal_embed(data/rooflines.json rooflines)
+
+# Every policies/NAME.policy, as a table of rows for src/learn/policies.c.
+function(regal_embed_policies)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/policies/*.policy)
+  set(includes "")
+  set(rows "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM LAST_ONLY name)
+    string(MAKE_C_IDENTIFIER "policy_${name}" symbol)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}
+      OUTPUT_VARIABLE relative)
+    regal_embed(${relative} ${symbol})
+    string(APPEND includes "#include \"${symbol}.embedded.h\"\n")
+    string(APPEND rows
+      " {\"${name}\", ${symbol}_embedded, sizeof ${symbol}_embedded},")
+  endforeach()
+  file(CONFIGURE OUTPUT ${REGAL_GENERATED_INCLUDES}/policies.embedded.h
+    CONTENT "/* Made of the files of policies/. */
+${includes}
+#define REGAL_EMBEDDED_POLICIES${rows}
+")
+endfunction()
+
+regal_embed_policies()

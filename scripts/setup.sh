@@ -4,6 +4,7 @@
 #   build   compiler, CMake, Ninja and the libraries that regal links
 #   onnx    libonnx and a C++ compiler: with them regal infers the shapes that
 #           an ONNX model does not carry
+#   mpi     OpenMPI: with it 'mpirun regal train' uses several machines
 #   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx
 #
 # Debian 12 is the reference; later Debian and Ubuntu work too. What is there is
@@ -17,6 +18,7 @@ build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
   pkg-config:pkg-config libprotobuf-c-dev protobuf-c-compiler:protoc-c
   libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev libzip-dev)
 onnx_packages=(libonnx-dev g++:c++)
+mpi_packages=(libopenmpi-dev openmpi-bin:mpirun)
 test_packages=("${onnx_packages[@]}" libcmocka-dev libjansson-dev
   clang:clang clang-format:clang-format llvm:llvm-symbolizer
   protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
@@ -71,9 +73,10 @@ for set in "${@:-build}"; do
   case $set in
   build) wanted+=("${build_packages[@]}") ;;
   onnx) wanted+=("${onnx_packages[@]}") ;;
+  mpi) wanted+=("${mpi_packages[@]}") ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
-    echo "setup: no set of packages '$set'; there are: build onnx test" >&2
+    echo "setup: no set of packages '$set'; there are: build onnx mpi test" >&2
     exit 1
     ;;
   esac

@@ -3,12 +3,15 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "cost/bound.h"
 #include "cost/verify.h"
 #include "decode/decoder.h"
 #include "formats/formats.h"
+#include "learn/policies.h"
 #include "search/placement.h"
 #include "search/proposal.h"
+#include "search/proposer.h"
 #include "search/search.h"
 
 #define DEFAULT_EVALUATIONS 5000
@@ -57,10 +60,19 @@ static regal_status offer_start(regal_search *search) {
   return REGAL_OK;
 }
 
-/* The method and the decoder that the options name; a proposal is for BRKGA. */
+/* A proposal is for BRKGA, and so is a policy where no method is named. */
+static const char *method_name(const regal_search *search) {
+  const regal_options *options = search->options;
+  if (search->proposal)
+    return "brkga";
+  bool guided = options->policy[0] && !regal_option_given(options, "method");
+  return guided ? "regal" : options->method;
+}
+
+/* The method and the decoder that the options name. */
 static regal_status find_method(regal_search *search) {
   const regal_options *options = search->options;
-  const char *name = search->proposal ? "brkga" : options->method;
+  const char *name = method_name(search);
   if (search->proposal && search->proposal->problem != search->problem)
     return regal_fail(search->context, REGAL_MISUSE,
                       "the proposal was made for another problem");
@@ -78,8 +90,29 @@ static regal_status find_method(regal_search *search) {
   return REGAL_OK;
 }
 
-static regal_status run_search(regal_search *search) {
+/* The policy that guides the method, if one does. */
+static regal_status open_policy(regal_search *search, regal_guide **guide) {
+  const regal_options *options = search->options;
+  const regal_method *method = search->method;
+  if (search->proposal)
+    return REGAL_OK;
+  if (options->policy[0] && !regal_method_takes_policy(method))
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "--policy: method %s takes none; regal, gas, idrs and "
+                      "direct do",
+                      method->name);
+  if (!options->policy[0] && !regal_method_needs_policy(method))
+    return REGAL_OK;
+  REGAL_TRY(regal_policies_open(search->context, options, search->problem,
+                                method->run == regal_method_gas ? "gas" : "",
+                                guide));
+  search->proposer = &(*guide)->proposer;
+  return REGAL_OK;
+}
+
+static regal_status run_search(regal_search *search, regal_guide **guide) {
   REGAL_TRY(find_method(search));
+  REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
                               &search->pool));
   REGAL_TRY(regal_simulator_create(search->context, search->problem,
@@ -165,7 +198,8 @@ regal_status regal_optimize_guided(regal_context *context,
   if (!made)
     return regal_fail_memory(context);
   made->context = context;
-  regal_status status = run_search(&search);
+  regal_guide *guide = NULL;
+  regal_status status = run_search(&search, &guide);
   if (status == REGAL_OK)
     status = judge(&search, made);
   if (status == REGAL_OK)
@@ -173,6 +207,7 @@ regal_status regal_optimize_guided(regal_context *context,
   else
     regal_result_free(made);
   regal_plan_free(search.best);
+  regal_guide_free(guide);
   regal_simulator_free(search.simulator);
   regal_pool_free(search.pool);
   if (status == REGAL_OK)

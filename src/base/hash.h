@@ -1,6 +1,8 @@
-/* Hashing texts, for tables of names. */
+/* Hashing texts, for tables of names, and bytes, for checksums. */
 #ifndef REGAL_BASE_HASH_H
 #define REGAL_BASE_HASH_H
+
+#include <stddef.h>
 
 #include "base/random.h"
 
@@ -12,6 +14,16 @@ static inline uint64_t regal_hash_text(uint64_t basis, const char *text) {
   uint64_t hash = basis;
   for (; *text; text++)
     hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+  return regal_mix(hash);
+}
+
+/* The same for bytes that may hold zeros. */
+static inline uint64_t regal_hash_bytes(uint64_t basis, const void *bytes,
+                                        size_t size) {
+  const unsigned char *byte = bytes;
+  uint64_t hash = basis;
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ byte[i]) * UINT64_C(0x100000001B3);
   return regal_mix(hash);
 }
 

@@ -25,7 +25,9 @@ enum regal_purpose {
   REGAL_PURPOSE_AUGMENT = 6,   /* noise on a graph's times and sizes */
   REGAL_PURPOSE_SPLIT = 7,     /* which graphs train and which test */
   REGAL_PURPOSE_ANNEAL = 8,    /* moves, and whether they are accepted */
-  REGAL_PURPOSE_POLICY = 16    /* initial weights, and actions */
+  REGAL_PURPOSE_POLICY = 16,   /* initial weights, and actions */
+  REGAL_PURPOSE_FEATURES = 17, /* the BRKGA run that a policy reads */
+  REGAL_PURPOSE_TRAIN = 18     /* which graphs, actions and episodes */
 };
 
 static inline uint64_t regal_mix(uint64_t x) {

@@ -10,6 +10,10 @@ static const char no_budget[] = "none: one pass";
 static const regal_method methods[] = {
     {"auto", "list schedulers, then BRKGA, then annealing, each from the best", by_budget, regal_method_auto},
     {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
+    {"regal", "BRKGA guided by --policy, which reads the graph first", by_budget, regal_method_regal},
+    {"gas", "the same with a policy of kind gas (an LSTM instead of a GNN)", by_budget, regal_method_gas},
+    {"idrs", "the best of what --policy draws, without BRKGA", by_budget, regal_method_idrs},
+    {"direct", "what --policy thinks best, without search", "none: one evaluation, and the policy's own", regal_method_direct},
     {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
     {"multilevel", "annealing of coarser and then finer graphs", by_budget, regal_method_multilevel},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},

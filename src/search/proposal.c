@@ -30,8 +30,10 @@ void regal_proposal_free(regal_proposal *proposal) {
   regal_context *context = proposal->context;
   for (size_t c = 0; c < REGAL_MOST_CLASSES; c++)
     regal_release(context, proposal->table_of[c]);
-  regal_release(context, proposal->tables);
-  regal_release(context, proposal->shapes);
+  if (!proposal->borrowed) {
+    regal_release(context, proposal->tables);
+    regal_release(context, proposal->shapes);
+  }
   regal_release(context, proposal->bias);
   regal_release(context, proposal);
 }
@@ -82,6 +84,10 @@ static regal_status find_table(regal_proposal *proposal, double a, double b,
     if (proposal->shapes[*table].a == a && proposal->shapes[*table].b == b)
       return REGAL_OK;
   size_t count = proposal->shape_count + 1;
+  if (proposal->borrowed)
+    return regal_fail(proposal->context, REGAL_MISUSE,
+                      "Beta(%g, %g) is none of the proposal's distributions", a,
+                      b);
   if (count > UINT32_MAX / REGAL_BETA_QUANTILES)
     return regal_fail(proposal->context, REGAL_MISUSE,
                       "more than %u different Beta distributions",
@@ -153,6 +159,64 @@ regal_status regal_proposal_set_bias(regal_proposal *proposal,
   return REGAL_OK;
 }
 
+regal_status regal_proposal_borrow(regal_context *context,
+                                   const regal_problem *problem,
+                                   const char *decoder, regal_gene *tables,
+                                   regal_beta_shape *shapes, size_t count,
+                                   regal_proposal **proposal) {
+  REGAL_TRY(regal_proposal_create(context, problem, decoder, proposal));
+  (*proposal)->tables = tables;
+  (*proposal)->shapes = shapes;
+  (*proposal)->shape_count = count;
+  (*proposal)->borrowed = true;
+  return REGAL_OK;
+}
+
+regal_status regal_proposal_tables_of(regal_proposal *proposal,
+                                      const char *gene_class,
+                                      uint32_t **table_of) {
+  size_t c, first, end;
+  REGAL_TRY(find_genes(proposal, gene_class, SIZE_MAX, &c, &first, &end));
+  if (!proposal->table_of[c])
+    proposal->table_of[c] =
+        regal_alloc(proposal->context, end, sizeof(uint32_t));
+  if (!proposal->table_of[c])
+    return regal_fail_memory(proposal->context);
+  *table_of = proposal->table_of[c];
+  return REGAL_OK;
+}
+
+/* Betas of one mean give one gene, whatever their variance: genes may tie. */
+static regal_gene mean_gene(const regal_beta_shape *shape) {
+  double mean = shape->a / (shape->a + shape->b);
+  double gene = round(mean * ((double)REGAL_GENE_LARGEST + 1));
+  return gene < (double)REGAL_GENE_LARGEST ? (regal_gene)gene
+                                           : REGAL_GENE_LARGEST;
+}
+
+void regal_proposal_means(const regal_proposal *proposal, regal_gene *genes) {
+  for (size_t c = 0; c < regal_decoder_class_count(proposal->decoder); c++) {
+    const uint32_t *table_of = proposal->table_of[c];
+    regal_gene *of_class = genes + proposal->class_begin[c];
+    for (size_t i = 0; i < class_size(proposal, c); i++)
+      of_class[i] =
+          table_of
+              ? mean_gene(&proposal->shapes[table_of[i] / REGAL_BETA_QUANTILES])
+              : (REGAL_GENE_LARGEST + 1) / 2;
+  }
+}
+
+/* Enough bits for a few hundred genes to differ, too few to change anything
+ * else. */
+#define JITTER_MASK ((regal_gene)0xfff)
+
+static void jitter(uint64_t key, regal_gene *genes, size_t count) {
+  uint64_t other = regal_mix(key ^ REGAL_GOLDEN);
+  for (size_t i = 0; i < count; i++)
+    genes[i] = (genes[i] & ~JITTER_MASK) |
+               ((regal_gene)regal_random_at(other, i) & JITTER_MASK);
+}
+
 void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,
                            regal_gene *genes) {
   for (size_t c = 0; c < regal_decoder_class_count(proposal->decoder); c++) {
@@ -163,4 +227,6 @@ void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,
     else
       regal_sample_uniform(key, begin, genes + begin, size);
   }
+  if (proposal->jittered)
+    jitter(key, genes, proposal->genes);
 }

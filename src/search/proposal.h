@@ -23,10 +23,28 @@ struct regal_proposal {
   regal_gene *tables;       /* REGAL_BETA_QUANTILES for each shape */
   regal_beta_shape *shapes; /* [shape_count] what the tables hold */
   size_t shape_count, shape_capacity;
+  bool borrowed; /* tables and shapes belong to someone else, and stay */
+  bool jittered; /* low bits are drawn anew, so that genes do not tie: to see
+                    what ties are worth, not for use */
   /* [genes] a child takes the elite's gene if 16 random bits are not above it;
    * 0 or a NULL array: BRKGA's own elite bias. */
   uint16_t *bias;
 };
+
+/* A proposal on tables that exist already and outlive it: `count` shapes and
+ * REGAL_BETA_QUANTILES genes for each. Making tables is what takes time. */
+regal_status regal_proposal_borrow(regal_context *context,
+                                   const regal_problem *problem,
+                                   const char *decoder, regal_gene *tables,
+                                   regal_beta_shape *shapes, size_t count,
+                                   regal_proposal **proposal);
+/* The first quantiles of a class's genes, to be set by the caller: shape number
+ * times REGAL_BETA_QUANTILES. Genes that are left alone have the first. */
+regal_status regal_proposal_tables_of(regal_proposal *proposal,
+                                      const char *gene_class,
+                                      uint32_t **table_of);
+/* A chromosome of means: each gene that of its Beta, or 1/2. */
+void regal_proposal_means(const regal_proposal *proposal, regal_gene *genes);
 
 /* Draws a whole chromosome from the stream of `key`. */
 void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,

@@ -13,6 +13,7 @@
 #include "cost/simulate.h"
 
 typedef struct regal_search regal_search;
+typedef struct regal_proposer regal_proposer; /* search/proposer.h */
 typedef regal_status (*regal_method_fn)(regal_search *search);
 
 typedef struct regal_method {
@@ -28,6 +29,7 @@ struct regal_search {
   const regal_options *options;
   const regal_method *method;
   const regal_proposal *proposal; /* or NULL: uniform */
+  const regal_proposer *proposer; /* or NULL: no policy */
   const regal_plan *start;        /* or NULL */
   regal_bound bound;
   regal_pool *pool;
@@ -84,5 +86,10 @@ regal_status regal_method_random(regal_search *search);
 regal_status regal_method_anneal(regal_search *search);
 regal_status regal_method_multilevel(regal_search *search);
 regal_status regal_method_auto(regal_search *search);
+/* Search that a policy guides (search/guided.c). */
+regal_status regal_method_regal(regal_search *search);
+regal_status regal_method_gas(regal_search *search);
+regal_status regal_method_idrs(regal_search *search);
+regal_status regal_method_direct(regal_search *search);
 
 #endif

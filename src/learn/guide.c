@@ -1,0 +1,139 @@
+#include "learn/guide.h"
+
+#include <string.h>
+
+#include "policy/features.h"
+
+uint64_t regal_guide_feature_evaluations(uint64_t budget) {
+  return budget / 2 < REGAL_FEATURE_EVALUATIONS ? budget / 2
+                                                : REGAL_FEATURE_EVALUATIONS;
+}
+
+/* Static depth and a blind policy look at nothing that costs evaluations. */
+static bool reads_features(const regal_guide *guide) {
+  return guide->policy ? guide->config.kind != REGAL_POLICY_BLIND
+                       : guide->rule == REGAL_RULE_ORDER;
+}
+
+static regal_status run_network(regal_guide *guide,
+                                const regal_encoding *encoding, uint64_t seed,
+                                bool greedy, uint8_t *actions) {
+  regal_context *context = guide->context;
+  const regal_network *network = guide->policy->network;
+  regal_network_sizes sizes = {0};
+  regal_network_workspace *work;
+  regal_network_add_sizes(&sizes, encoding);
+  REGAL_TRY(regal_network_workspace_create(context, network, &sizes, &work));
+  regal_status status =
+      regal_network_forward(context, network, work, &encoding, 1, false);
+  if (status == REGAL_OK && greedy)
+    regal_network_greedy(network, work, 0, actions, NULL);
+  if (status == REGAL_OK && !greedy)
+    regal_network_sample(network, work, 0,
+                         regal_random_key(seed, REGAL_PURPOSE_POLICY, 1, 0), 1,
+                         actions, NULL);
+  regal_network_workspace_free(context, work);
+  return status;
+}
+
+static regal_status choose(regal_guide *guide, const regal_search *search,
+                           const regal_encoding *encoding, bool greedy,
+                           uint8_t *actions) {
+  if (!guide->policy)
+    return regal_rule_actions(guide->context, guide->rule, encoding, actions);
+  return run_network(guide, encoding, (uint64_t)search->options->seed, greedy,
+                     actions);
+}
+
+static regal_status propose_from(regal_guide *guide, regal_search *search,
+                                 const regal_encoding *encoding, bool greedy,
+                                 regal_proposal **proposal) {
+  uint8_t *actions = regal_alloc(
+      guide->context, regal_policy_actions(&guide->config, encoding), 1);
+  if (!actions)
+    return regal_fail_memory(guide->context);
+  regal_status status = choose(guide, search, encoding, greedy, actions);
+  if (status == REGAL_OK) {
+    regal_palette_fill_for(guide->palette, encoding, actions);
+    status = regal_propose(guide->context, guide->palette, search->problem,
+                           encoding, actions, proposal);
+  }
+  regal_release(guide->context, actions);
+  return status;
+}
+
+static regal_status propose(void *state, regal_search *search, bool greedy,
+                            regal_guidance *guidance) {
+  regal_guide *guide = state;
+  regal_context *context = guide->context;
+  regal_brkga_features *features = NULL;
+  regal_encoding *encoding;
+  if (reads_features(guide))
+    REGAL_TRY(regal_brkga_features_run(
+        search, regal_decoder_find(guide->config.decoder),
+        regal_guide_feature_evaluations(search->budget - search->evaluations),
+        &features));
+  regal_status status =
+      regal_encode_problem(context, search->problem, features, &encoding);
+  if (status == REGAL_OK) {
+    status = propose_from(guide, search, encoding, greedy, &guidance->proposal);
+    regal_encoding_free(context, encoding);
+  }
+  if (status == REGAL_OK && features) {
+    guidance->seen = features->best;
+    guidance->seen_fitness = features->best_fitness;
+    guidance->evaluations = features->evaluations;
+    features->best = NULL;
+  }
+  regal_brkga_features_free(context, features);
+  return status;
+}
+
+static regal_status fill(regal_guide *guide, const char *name) {
+  guide->name = regal_copy_text(guide->context, name);
+  if (!guide->name)
+    return regal_fail_memory(guide->context);
+  guide->proposer = (regal_proposer){
+      .state = guide,
+      .name = guide->name,
+      .kind =
+          guide->policy ? regal_policy_kind_name(guide->config.kind) : "rule",
+      .propose = propose,
+  };
+  return regal_palette_create(guide->context, &guide->config, &guide->palette);
+}
+
+regal_status regal_guide_create(regal_context *context, const char *name,
+                                regal_policy *policy, regal_rule rule,
+                                const regal_problem *problem,
+                                const regal_decoder *decoder,
+                                regal_guide **guide) {
+  regal_guide *made = regal_alloc(context, 1, sizeof *made);
+  if (!made) {
+    regal_policy_free(policy);
+    return regal_fail_memory(context);
+  }
+  made->context = context;
+  made->policy = policy;
+  made->rule = rule;
+  if (policy)
+    made->config = policy->network->config;
+  else
+    regal_rule_config(problem->devices, problem->objective, decoder->name,
+                      &made->config);
+  regal_status status = fill(made, name);
+  if (status == REGAL_OK)
+    *guide = made;
+  else
+    regal_guide_free(made);
+  return status;
+}
+
+void regal_guide_free(regal_guide *guide) {
+  if (!guide)
+    return;
+  regal_palette_free(guide->palette);
+  regal_policy_free(guide->policy);
+  regal_release(guide->context, guide->name);
+  regal_release(guide->context, guide);
+}

@@ -1,0 +1,35 @@
+/* A policy at work: reads a problem, chooses actions, and hands the search a
+ * proposal (search/proposer.h).
+ */
+#ifndef REGAL_LEARN_GUIDE_H
+#define REGAL_LEARN_GUIDE_H
+
+#include "learn/propose.h"
+#include "policy/policy_file.h"
+#include "policy/rule.h"
+#include "search/proposer.h"
+
+typedef struct regal_guide {
+  regal_context *context;
+  regal_proposer proposer; /* what the search gets */
+  char *name;
+  regal_policy *policy; /* or NULL: a rule */
+  regal_rule rule;
+  regal_policy_config config;
+  regal_palette *palette;
+} regal_guide;
+
+/* Takes the policy over, also when it fails; with NULL the rule serves, on the
+ * problem's devices and objective. */
+regal_status regal_guide_create(regal_context *context, const char *name,
+                                regal_policy *policy, regal_rule rule,
+                                const regal_problem *problem,
+                                const regal_decoder *decoder,
+                                regal_guide **guide);
+void regal_guide_free(regal_guide *guide);
+
+/* How many evaluations go into features out of a budget: 400, as in the paper,
+ * and at most half of it. */
+uint64_t regal_guide_feature_evaluations(uint64_t budget);
+
+#endif

@@ -1,0 +1,219 @@
+#include "learn/propose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/actions.h"
+#include "policy/features.h"
+
+/* -- Heads and classes ------------------------------------------------------
+ */
+
+static const regal_gene_class *find_class(const regal_decoder *decoder,
+                                          const char *name) {
+  for (size_t c = 0; c < regal_decoder_class_count(decoder); c++)
+    if (!strcmp(decoder->classes[c].name, name))
+      return &decoder->classes[c];
+  return NULL;
+}
+
+static regal_head_domain head_domain(regal_gene_domain domain) {
+  switch (domain) {
+  case REGAL_GENE_GLOBAL:
+    return REGAL_HEAD_GRAPH;
+  case REGAL_GENE_TENSOR_DEVICE:
+    return REGAL_HEAD_TENSOR;
+  case REGAL_GENE_OP:
+  case REGAL_GENE_OP_DEVICE:
+    break;
+  }
+  return REGAL_HEAD_NODE;
+}
+
+static uint32_t head_genes(regal_gene_domain domain, uint32_t devices) {
+  return domain == REGAL_GENE_OP_DEVICE || domain == REGAL_GENE_TENSOR_DEVICE
+             ? devices
+             : 1;
+}
+
+void regal_config_for(const regal_problem *problem,
+                      const regal_decoder *decoder,
+                      regal_policy_config *config) {
+  config->node_features = regal_node_features(problem->devices);
+  config->edge_features = REGAL_EDGE_FEATURES;
+  config->devices = problem->devices;
+  config->objective = problem->objective;
+  snprintf(config->decoder, sizeof config->decoder, "%s", decoder->name);
+}
+
+static bool is_number_of_levels(uint32_t levels) {
+  return levels > 1 && levels <= 256; /* an action is a byte */
+}
+
+regal_status regal_config_add_head(regal_context *context,
+                                   const regal_decoder *decoder,
+                                   const char *gene_class, uint32_t mean_levels,
+                                   uint32_t variance_levels,
+                                   uint32_t bias_levels,
+                                   regal_policy_config *config) {
+  const regal_gene_class *class = find_class(decoder, gene_class);
+  if (!class)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "decoder \"%s\" has no gene class \"%s\"", decoder->name,
+                      gene_class);
+  if (config->head_count == REGAL_MOST_HEADS)
+    return regal_fail(context, REGAL_BAD_INPUT, "more than %d heads",
+                      REGAL_MOST_HEADS);
+  if (!is_number_of_levels(mean_levels) ||
+      !is_number_of_levels(variance_levels) || bias_levels > 256)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "found %u, %u and %u levels, expected 2 to 256",
+                      mean_levels, variance_levels, bias_levels);
+  regal_policy_head *head = &config->heads[config->head_count++];
+  *head =
+      (regal_policy_head){.domain = head_domain(class->domain),
+                          .genes = head_genes(class->domain, config->devices),
+                          .mean_levels = mean_levels,
+                          .variance_levels = variance_levels,
+                          .bias_levels = bias_levels};
+  snprintf(head->gene_class, sizeof head->gene_class, "%s", class->name);
+  return REGAL_OK;
+}
+
+/* -- Palette --------------------------------------------------------------- */
+
+/* Heads of the same levels share their shapes. */
+static void number_shapes(regal_palette *palette) {
+  const regal_policy_head *heads = palette->config->heads;
+  palette->count = 0;
+  for (uint32_t h = 0; h < palette->config->head_count; h++) {
+    uint32_t same = 0;
+    while (heads[same].mean_levels != heads[h].mean_levels ||
+           heads[same].variance_levels != heads[h].variance_levels)
+      same++;
+    palette->first[h] = same < h ? palette->first[same] : palette->count;
+    if (same == h)
+      palette->count += (size_t)heads[h].mean_levels * heads[h].variance_levels;
+  }
+}
+
+static void set_shapes(regal_palette *palette) {
+  for (uint32_t h = 0; h < palette->config->head_count; h++) {
+    const regal_policy_head *head = &palette->config->heads[h];
+    regal_beta_shape *shape = palette->shapes + palette->first[h];
+    for (uint32_t m = 0; m < head->mean_levels; m++)
+      for (uint32_t v = 0; v < head->variance_levels; v++) {
+        regal_action_beta beta = regal_action_dequantise(head, m, v);
+        *shape++ = (regal_beta_shape){beta.alpha, beta.beta};
+      }
+  }
+}
+
+regal_status regal_palette_create(regal_context *context,
+                                  const regal_policy_config *config,
+                                  regal_palette **palette) {
+  regal_palette *made = regal_alloc(context, 1, sizeof *made);
+  if (!made)
+    return regal_fail_memory(context);
+  made->context = context;
+  made->config = config;
+  number_shapes(made);
+  made->shapes = regal_alloc(context, made->count, sizeof *made->shapes);
+  made->tables = regal_alloc(context, made->count,
+                             REGAL_BETA_QUANTILES * sizeof *made->tables);
+  made->made = regal_alloc(context, made->count, sizeof *made->made);
+  if (!made->shapes || !made->tables || !made->made) {
+    regal_palette_free(made);
+    return regal_fail_memory(context);
+  }
+  set_shapes(made);
+  *palette = made;
+  return REGAL_OK;
+}
+
+void regal_palette_free(regal_palette *palette) {
+  if (!palette)
+    return;
+  regal_release(palette->context, palette->shapes);
+  regal_release(palette->context, palette->tables);
+  regal_release(palette->context, palette->made);
+  regal_release(palette->context, palette);
+}
+
+static void fill_table(regal_palette *palette, size_t shape) {
+  if (palette->made[shape])
+    return;
+  regal_beta_table(palette->shapes[shape].a, palette->shapes[shape].b,
+                   palette->tables + shape * REGAL_BETA_QUANTILES);
+  palette->made[shape] = true;
+}
+
+void regal_palette_fill(regal_palette *palette) {
+  for (size_t i = 0; i < palette->count; i++)
+    fill_table(palette, i);
+}
+
+static size_t shape_of(const regal_palette *palette, uint32_t head,
+                       const uint8_t *action) {
+  return palette->first[head] +
+         (size_t)action[0] * palette->config->heads[head].variance_levels +
+         action[1];
+}
+
+void regal_palette_fill_for(regal_palette *palette,
+                            const regal_encoding *encoding,
+                            const uint8_t *actions) {
+  for (uint32_t h = 0; h < palette->config->head_count; h++) {
+    const regal_policy_head *head = &palette->config->heads[h];
+    const uint8_t *end = actions + regal_head_actions(head, encoding);
+    for (; actions < end; actions += regal_head_levels(head))
+      fill_table(palette, shape_of(palette, h, actions));
+  }
+}
+
+/* -- Proposal -------------------------------------------------------------- */
+
+static regal_status set_head(regal_proposal *proposal,
+                             const regal_palette *palette, uint32_t h,
+                             const regal_encoding *encoding,
+                             const uint8_t *actions) {
+  const regal_policy_head *head = &palette->config->heads[h];
+  size_t genes = regal_head_items(head, encoding) * head->genes;
+  size_t levels = regal_head_levels(head);
+  uint32_t *table_of;
+  if (regal_proposal_genes(proposal, head->gene_class) != genes)
+    return regal_fail(proposal->context, REGAL_MISUSE,
+                      "found %zu actions for genes of class \"%s\", expected "
+                      "%zu",
+                      genes, head->gene_class,
+                      regal_proposal_genes(proposal, head->gene_class));
+  REGAL_TRY(regal_proposal_tables_of(proposal, head->gene_class, &table_of));
+  for (size_t i = 0; i < genes; i++, actions += levels) {
+    table_of[i] =
+        (uint32_t)(shape_of(palette, h, actions) * REGAL_BETA_QUANTILES);
+    if (head->bias_levels)
+      REGAL_TRY(regal_proposal_set_bias(proposal, head->gene_class, i,
+                                        regal_action_bias(head, actions[2])));
+  }
+  return REGAL_OK;
+}
+
+regal_status regal_propose(regal_context *context, const regal_palette *palette,
+                           const regal_problem *problem,
+                           const regal_encoding *encoding,
+                           const uint8_t *actions, regal_proposal **proposal) {
+  regal_proposal *made;
+  REGAL_TRY(regal_proposal_borrow(context, problem, palette->config->decoder,
+                                  palette->tables, palette->shapes,
+                                  palette->count, &made));
+  for (uint32_t h = 0; h < palette->config->head_count; h++) {
+    regal_status status = set_head(made, palette, h, encoding, actions);
+    if (status != REGAL_OK) {
+      regal_proposal_free(made);
+      return status;
+    }
+    actions += regal_head_actions(&palette->config->heads[h], encoding);
+  }
+  *proposal = made;
+  return REGAL_OK;
+}

@@ -1,0 +1,63 @@
+/* From a problem to what a policy reads, and from its actions to a proposal:
+ * here the policy's heads meet the decoder's gene classes, by name.
+ */
+#ifndef REGAL_LEARN_PROPOSE_H
+#define REGAL_LEARN_PROPOSE_H
+
+#include "learn/brkga_features.h"
+#include "policy/policy.h"
+#include "search/proposal.h"
+
+/* The problem as the policy reads it; features may be NULL: zeros. Freed by
+ * regal_encoding_free. */
+regal_status regal_encode_problem(regal_context *context,
+                                  const regal_problem *problem,
+                                  const regal_brkga_features *features,
+                                  regal_encoding **encoding);
+
+/* Sets what a policy for the problem and decoder reads and serves, and leaves
+ * the rest; heads are added one by one. */
+void regal_config_for(const regal_problem *problem,
+                      const regal_decoder *decoder,
+                      regal_policy_config *config);
+/* Adds a head for one of the decoder's gene classes. */
+regal_status regal_config_add_head(regal_context *context,
+                                   const regal_decoder *decoder,
+                                   const char *gene_class, uint32_t mean_levels,
+                                   uint32_t variance_levels,
+                                   uint32_t bias_levels,
+                                   regal_policy_config *config);
+
+/* The Betas of all actions that a policy has, as tables, so that an episode
+ * makes none. Once filled it is only read, and may be shared by threads. */
+typedef struct regal_palette {
+  regal_context *context;
+  const regal_policy_config *config; /* must outlive it */
+  size_t first[REGAL_MOST_HEADS];    /* number of a head's first shape */
+  size_t count;
+  regal_beta_shape *shapes; /* [count] mean by mean: its variances */
+  regal_gene *tables;       /* [count * REGAL_BETA_QUANTILES] */
+  bool *made;               /* [count] the table is filled */
+} regal_palette;
+
+regal_status regal_palette_create(regal_context *context,
+                                  const regal_policy_config *config,
+                                  regal_palette **palette);
+void regal_palette_free(regal_palette *palette);
+/* Fills the tables of every action. */
+void regal_palette_fill(regal_palette *palette);
+/* Fills the tables that these actions need. */
+void regal_palette_fill_for(regal_palette *palette,
+                            const regal_encoding *encoding,
+                            const uint8_t *actions);
+
+/* The proposal of one action vector, on the palette's tables, which must be
+ * filled for it and outlive it: a Beta for each gene of the heads' classes and
+ * perhaps a crossover bias; other classes are uniform. The policy must be for
+ * the problem's number of devices. */
+regal_status regal_propose(regal_context *context, const regal_palette *palette,
+                           const regal_problem *problem,
+                           const regal_encoding *encoding,
+                           const uint8_t *actions, regal_proposal **proposal);
+
+#endif

@@ -1,0 +1,72 @@
+/* Policies in files: what they are for, how they were made, and their weights.
+ *
+ * Everything is little-endian; a text is its length (u32) and its bytes, a name
+ * 24 or 48 bytes filled up with zeros; a real is an IEEE 754 float.
+ *
+ *   "REGALPOL"          magic
+ *   u32 version         1; a reader refuses newer ones
+ *   u64 size            of the whole file
+ *   config              u32 kind, update, mean_aggregation, rounds, width,
+ *                       experts, node_features, edge_features; real
+ *                       neutral_bias; u32 devices, objective; name decoder;
+ *                       u32 heads, and for each: name gene_class; u32 domain,
+ *                       genes, mean_levels, variance_levels, bias_levels
+ *   provenance          u64 dataset checksum, seed, steps; text command,
+ *                       version of regal
+ *   weights             u32 blocks, and for each: name, u32 rows, columns; u64
+ *                       count; so many reals
+ *   u64 checksum        of all bytes before it (base/hash.h)
+ *
+ * Errors are one line, "FILE: found X, expected Y".
+ */
+#ifndef REGAL_POLICY_POLICY_FILE_H
+#define REGAL_POLICY_POLICY_FILE_H
+
+#include "base/text.h"
+#include "policy/network.h"
+
+typedef struct regal_policy_provenance {
+  uint64_t dataset_checksum, seed, steps;
+  char command[1024]; /* that made it */
+  char version[64];   /* of regal */
+} regal_policy_provenance;
+
+typedef struct regal_policy {
+  regal_context *context;
+  regal_policy_provenance provenance;
+  regal_network *network;
+} regal_policy;
+
+/* Appends the file's bytes to an empty text; text->failed says if memory was
+ * out. */
+void regal_policy_write(const regal_network *network,
+                        const regal_policy_provenance *provenance,
+                        regal_text *text);
+/* Written whole or not at all. */
+regal_status regal_policy_save(regal_context *context,
+                               const regal_network *network,
+                               const regal_policy_provenance *provenance,
+                               const char *path);
+regal_status regal_policy_load(regal_context *context, const char *path,
+                               regal_policy **policy);
+/* The same for bytes in memory; `name` is for messages. */
+regal_status regal_policy_read(regal_context *context, const char *name,
+                               const void *bytes, size_t size,
+                               regal_policy **policy);
+/* Only what it is for. */
+regal_status regal_policy_peek(regal_context *context, const char *name,
+                               const void *bytes, size_t size,
+                               regal_policy_config *config,
+                               regal_policy_provenance *provenance);
+void regal_policy_free(regal_policy *policy);
+
+/* Fails unless the policy is for this number of devices, objective and decoder
+ * (NULL: any). */
+regal_status regal_policy_check(regal_context *context, const char *name,
+                                const regal_policy_config *config,
+                                uint32_t devices, uint32_t objective,
+                                const char *decoder);
+const char *regal_policy_kind_name(regal_policy_kind kind);
+const char *regal_objective_name(uint32_t objective);
+
+#endif

@@ -14,7 +14,7 @@
  *   TEXT    (field, "name", default or NULL,    "UNIT", "group", "help")
  *
  * Groups: reading, machine, objective, search, brkga, generate, dataset,
- * output.
+ * train, output.
  */
 #ifndef REGAL_OPTIONS_H
 #define REGAL_OPTIONS_H
@@ -123,6 +123,70 @@
     "only the graphs of this split: train, valid or test") \
   TEXT(figures, "figures", 0, "DIR", "dataset", \
     "write histograms (SVG, by gnuplot) and their data (CSV) here") \
+  CHOICE(preset, "preset", "default", "default|paper", "train", \
+    "how to train: our recipe for the objective, or the paper's") \
+  INTEGER(steps, "steps", 0, 0, 1000000000, "N", "train", \
+    "updates of the policy; 0 = the preset's") \
+  INTEGER(graphs_per_step, "graphs-per-step", 0, 0, 4096, "N", "train", \
+    "graphs in each update; 0 = 4") \
+  INTEGER(samples, "samples", 0, 0, 4096, "N", "train", \
+    "episodes of each graph in an update; 0 = the preset's") \
+  INTEGER(episode_evaluations, "episode-evaluations", 0, 0, 1e9, "N", "train", \
+    "of BRKGA in an episode; 0 = the preset's") \
+  CHOICE(reward, "reward", "preset", "preset|best|top20", "train", \
+    "of an episode: its best cost, or the mean of its best 20") \
+  CHOICE(advantage, "advantage", "preset", \
+    "preset|batch|graph|raw|learned", "train", \
+    "rewards less the graph's mean, scaled; or less a learned baseline") \
+  REAL(learning_rate, "learning-rate", 0, 0, 1, "RATE", "train", \
+    "of Adam; 0 = the preset's") \
+  CHOICE(decay, "decay", "preset", "preset|linear|none", "train", \
+    "of the learning rate") \
+  REAL(entropy, "entropy", -1, -1, 1000, "WEIGHT", "train", \
+    "bonus for entropy per op; -1 = the preset's") \
+  REAL(clip, "clip", -1, -1, 1e9, "NORM", "train", \
+    "largest norm of a gradient, 0 = any; -1 = 10") \
+  CHOICE(policy_kind, "policy-kind", "gnn", \
+    "gnn|gas|autoregressive|experts|blind", "train", \
+    "network of the policy") \
+  INTEGER(rounds, "rounds", 2, 0, 64, "T", "train", \
+    "of messages in the graph network") \
+  CHOICE(update, "update", "gru", "residual|mlp|gru", "train", \
+    "of a node's state by its messages") \
+  CHOICE(aggregation, "aggregation", "mean", "mean|sum", "train", \
+    "of a node's messages") \
+  INTEGER(state_width, "state-width", 32, 1, 1024, "N", "train", \
+    "numbers in the state of a node") \
+  INTEGER(experts, "experts", 4, 1, 64, "N", "train", \
+    "networks of a mixture") \
+  CHOICE(heads, "heads", "preset", \
+    "preset|placement|scheduling|both|all", "train", \
+    "genes that the policy speaks of; all: transfers and global ones too") \
+  INTEGER(placement_levels, "placement-levels", 2, 2, 256, "K", "train", \
+    "of mean and variance, for genes of placement") \
+  INTEGER(schedule_levels, "schedule-levels", 16, 2, 256, "K", "train", \
+    "of mean and variance, for all other genes") \
+  INTEGER(bias_levels, "bias-levels", 0, 0, 256, "K", "train", \
+    "of crossover bias; 0 = the policy does not choose it") \
+  REAL(neutral, "neutral", -1, -1, 100, "LOGIT", "train", \
+    "start in favour of uniform genes; -1 = the preset's") \
+  INTEGER(augment, "augment", 0, 0, 1000000, "N", "train", \
+    "copies of each training graph, with noise; 0 = what the dataset says") \
+  INTEGER(valid_every, "valid-every", 0, 0, 1000000000, "STEPS", "train", \
+    "between validations; 0 = a tenth of the steps") \
+  INTEGER(valid_graphs, "valid-graphs", 64, 0, 1000000000, "N", "train", \
+    "held-out graphs to validate on; 0 = none, keep the last policy") \
+  INTEGER(valid_evaluations, "valid-evaluations", 5000, 2, 1e9, "N", "train", \
+    "budget in validation, those of the features included") \
+  TEXT(checkpoint, "checkpoint", 0, "FILE", "train", \
+    "state of the run; OUTPUT.checkpoint if not given") \
+  REAL(checkpoint_every, "checkpoint-every", 120, 0, 1e9, "SECONDS", "train", \
+    "how often it is written") \
+  FLAG(resume, "resume", "train", "go on from the checkpoint") \
+  TEXT(log, "log", 0, "FILE", "train", \
+    "a line for each step (CSV); OUTPUT.csv if not given") \
+  TEXT(plot, "plot", 0, "FILE", "train", \
+    "draw the curves of the log (SVG, by gnuplot) when training ends") \
   TEXT(output, "output", 0, "FILE", "output", \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
   TEXT(trace, "trace", 0, "FILE", "output", \

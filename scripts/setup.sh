@@ -5,6 +5,7 @@
 #   onnx    libonnx and a C++ compiler: with them regal infers the shapes that
 #           an ONNX model does not carry
 #   metis   METIS, for --partitioner metis
+#   mpi     OpenMPI: with it 'mpirun regal train' uses several machines
 #   ortools OR-tools, for --method cp-sat: its Python package, whose library
 #           serves, in a virtual environment in the user's cache
 #   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx,
@@ -22,6 +23,7 @@ build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
   libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev libzip-dev)
 onnx_packages=(libonnx-dev g++:c++)
 metis_packages=(libmetis-dev)
+mpi_packages=(libopenmpi-dev openmpi-bin:mpirun)
 test_packages=("${onnx_packages[@]}" "${metis_packages[@]}" libcmocka-dev libjansson-dev
   clang:clang clang-format:clang-format llvm:llvm-symbolizer
   protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
@@ -97,11 +99,12 @@ for set in "${@:-build}"; do
   build) wanted+=("${build_packages[@]}") ;;
   onnx) wanted+=("${onnx_packages[@]}") ;;
   metis) wanted+=("${metis_packages[@]}") ;;
+  mpi) wanted+=("${mpi_packages[@]}") ;;
   ortools) wanted+=(python3:python3 python3-venv) ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
     echo "setup: no set of packages '$set'; there are: build onnx metis" \
-      "ortools test" >&2
+      "mpi ortools test" >&2
     exit 1
     ;;
   esac

@@ -27,6 +27,7 @@ enum regal_purpose {
   REGAL_PURPOSE_ANNEAL = 8,    /* moves, and whether they are accepted */
   REGAL_PURPOSE_POLICY = 16,   /* initial weights, and actions */
   REGAL_PURPOSE_FEATURES = 17, /* the BRKGA run that a policy reads */
+  REGAL_PURPOSE_TRAIN = 18,    /* which graphs, actions and episodes */
   REGAL_PURPOSE_PARTITION = 19 /* starts of graph partitioning */
 };
 

@@ -129,6 +129,19 @@ static const regal_command commands[] = {
      "split threads json quiet verbose",
      "regal dataset list data/torch.zip --split test",
      regal_command_dataset_list},
+    {"train", "learn a policy from a dataset, for --method regal",
+     "Learns on the graphs of split train by REINFORCE; the policy that does\n"
+     "best on graphs of split valid is kept. Ctrl-C writes a checkpoint, with\n"
+     "which --resume goes on as if nothing had happened. With mpirun several\n"
+     "processes share the work. Neither threads nor processes change the "
+     "result.",
+     "DATASET -o FILE", 1, 1, "train reading machine objective brkga",
+     "decoder seed threads time output json quiet verbose",
+     "regal train synthetic -o my.policy\n"
+     "regal train graphs.zip --objective memory -o memory.policy\n"
+     "regal train synthetic --preset paper --steps 1000 -o paper.policy\n"
+     "mpirun -np 4 regal train synthetic -o my.policy --threads 1",
+     regal_command_train},
     {"methods", "list the methods and decoders",
      "Each method with what its budget (--evaluations, --time) means; each\n"
      "decoder with its classes of genes.",

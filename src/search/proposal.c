@@ -206,6 +206,17 @@ void regal_proposal_means(const regal_proposal *proposal, regal_gene *genes) {
   }
 }
 
+/* Enough bits for a few hundred genes to differ, too few to change anything
+ * else. */
+#define JITTER_MASK ((regal_gene)0xfff)
+
+static void jitter(uint64_t key, regal_gene *genes, size_t count) {
+  uint64_t other = regal_mix(key ^ REGAL_GOLDEN);
+  for (size_t i = 0; i < count; i++)
+    genes[i] = (genes[i] & ~JITTER_MASK) |
+               ((regal_gene)regal_random_at(other, i) & JITTER_MASK);
+}
+
 void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,
                            regal_gene *genes) {
   for (size_t c = 0; c < regal_decoder_class_count(proposal->decoder); c++) {
@@ -216,4 +227,6 @@ void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,
     else
       regal_sample_uniform(key, begin, genes + begin, size);
   }
+  if (proposal->jittered)
+    jitter(key, genes, proposal->genes);
 }

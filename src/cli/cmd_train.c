@@ -1,0 +1,193 @@
+/* regal train DATASET -o FILE.policy: a policy from a dataset. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/cli.h"
+#include "regal_train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd_train.h"
+
+enum { SECONDS_PER_LINE = 10 };
+
+/* A line that is updated on a terminal; elsewhere a line now and then, and one
+ * for each validation. */
+typedef struct monitor {
+  bool on_terminal, shown;
+  double last; /* when a line was printed last */
+  /* means since the last line: single steps are noise */
+  double reward, improvement, entropy, norm;
+  uint64_t steps;
+} monitor;
+
+static void format_time(double seconds, char text[32]) {
+  if (!(seconds >= 0 && seconds < 1e8)) {
+    snprintf(text, 32, "-:--");
+    return;
+  }
+  unsigned long whole = (unsigned long)(seconds + .5);
+  snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
+           whole % 60);
+}
+
+static void add(monitor *m, const regal_training *now) {
+  m->reward += now->reward;
+  m->improvement += now->improvement;
+  m->entropy += now->entropy;
+  m->norm += now->gradient_norm;
+  m->steps++;
+}
+
+static void format_state(const monitor *m, const regal_training *now,
+                         char text[300]) {
+  char left[32];
+  double n = m->steps ? (double)m->steps : 1;
+  format_time(now->seconds_left, left);
+  snprintf(text, 300,
+           "step %llu of %llu  reward %.4f  improvement %+.2f%%  entropy %.3f  "
+           "gradient %.3g  %.0fk evaluations/s  %s to go",
+           (unsigned long long)now->step, (unsigned long long)now->steps,
+           m->reward / n, m->improvement / n, m->entropy / n, m->norm / n,
+           now->rate / 1000, left);
+}
+
+static void print_validation(monitor *m, const regal_training *now) {
+  if (m->on_terminal && m->shown)
+    fputs("\r\033[K", stderr);
+  fprintf(stderr,
+          "step %llu: validation %+.2f%% over BRKGA%s (best %+.2f%% at step "
+          "%llu)\n",
+          (unsigned long long)now->step, now->valid,
+          now->best_step == now->step ? ", kept" : "", now->best_valid,
+          (unsigned long long)now->best_step);
+  m->shown = false;
+}
+
+static void show(void *state, const regal_training *now) {
+  monitor *m = state;
+  char text[300];
+  if (now->validated) {
+    print_validation(m, now);
+    return;
+  }
+  add(m, now);
+  double pause = m->on_terminal ? .5 : SECONDS_PER_LINE;
+  if (now->seconds - m->last < pause)
+    return;
+  format_state(m, now, text);
+  fprintf(stderr, m->on_terminal ? "\r%s\033[K" : "%s\n", text);
+  *m = (monitor){
+      .on_terminal = m->on_terminal, .shown = true, .last = now->seconds};
+}
+
+static void print_json(const regal_training *made) {
+  printf("{\"steps\": %llu, \"of\": %llu, \"evaluations\": %llu, \"rate\": "
+         "%.0f, \"seconds\": %.3f",
+         (unsigned long long)made->step, (unsigned long long)made->steps,
+         (unsigned long long)made->evaluations, made->rate, made->seconds);
+  if (!isnan(made->best_valid))
+    printf(", \"valid\": %.4f, \"best_step\": %llu", made->best_valid,
+           (unsigned long long)made->best_step);
+  puts("}");
+}
+
+/* How long the paper's whole schedule would take: 100000 such steps, and 10000
+ * graphs to prepare, four at a step. A sample must not visit a graph twice. */
+static void print_extrapolation(const regal_training *made) {
+  char text[32];
+  double steps = (double)(made->step ? made->step : 1);
+  format_time(made->step_seconds / steps * 100000 +
+                  made->prepare_seconds / steps * 2500,
+              text);
+  printf("extrapolated %s for 100000 steps on 10000 graphs\n", text);
+}
+
+static void print_summary(const regal_cli *cli, const regal_training *made) {
+  printf("policy       %s\n", cli->options.output);
+  if (isnan(made->best_valid))
+    printf("kept         the last, after %llu steps\n",
+           (unsigned long long)made->step);
+  else
+    printf("kept         step %llu of %llu: %+.2f%% over BRKGA on validation\n",
+           (unsigned long long)made->best_step, (unsigned long long)made->step,
+           made->best_valid);
+  printf("episodes     %.3g evaluations, %.0fk a second\n",
+         (double)made->evaluations, made->rate / 1000);
+  printf("time         %.1f s\n", made->seconds);
+  if (cli->options.preset == 1)
+    print_extrapolation(made);
+}
+
+/* Options that do not change the policy. */
+static bool says_only_how(const char *name) {
+  static const char *const names[] = {
+      "output", "checkpoint", "checkpoint-every", "resume",  "log", "plot",
+      "json",   "quiet",      "verbose",          "threads", "time"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i]))
+      return true;
+  return false;
+}
+
+/* The command that makes this policy, in one line, for its file. */
+static void join_command(const regal_cli *cli, char *text, size_t capacity) {
+  char value[1100], standard[1100];
+  regal_options defaults;
+  size_t used =
+      (size_t)snprintf(text, capacity, "regal train %s", cli->argument[0]);
+  regal_options_init(&defaults);
+  for (size_t i = 0; i < regal_option_count() && used < capacity; i++) {
+    const regal_option_info *option = regal_option_at(i);
+    regal_option_text(&defaults, i, standard, sizeof standard);
+    if (!regal_option_text(&cli->options, i, value, sizeof value) ||
+        !strcmp(value, standard) || says_only_how(option->name))
+      continue;
+    bool flag = option->type == REGAL_OPTION_FLAG;
+    used += (size_t)snprintf(text + used, capacity - used, " --%s%s%s",
+                             option->name, flag ? "" : " ", flag ? "" : value);
+  }
+}
+
+static regal_status train(regal_cli *cli, regal_training *made) {
+  monitor m = {.on_terminal = isatty(STDERR_FILENO)};
+  char command[1024];
+  join_command(cli, command, sizeof command);
+  regal_interrupt_begin(cli->context);
+  regal_status status =
+      regal_train(cli->context, cli->argument[0], &cli->options, command,
+                  cli->options.quiet ? NULL : show, &m, made);
+  regal_interrupt_end();
+  if (m.on_terminal && m.shown)
+    fputs("\r\033[K", stderr);
+  return status;
+}
+
+/* The user's own limit is no failure. */
+static bool is_out_of_time(const regal_cli *cli, const regal_training *made) {
+  return cli->options.time > 0 && made->seconds >= cli->options.time;
+}
+
+regal_exit regal_command_train(regal_cli *cli) {
+  regal_training made;
+  if (!cli->options.output[0])
+    return regal_cli_fail(cli, "'train' needs -o FILE.policy");
+  regal_status status = train(cli, &made);
+  if (status != REGAL_OK)
+    return regal_cli_status(cli, status);
+  if (made.rank > 0)
+    return REGAL_EXIT_OK;
+  if (!made.finished && !is_out_of_time(cli, &made))
+    return regal_cli_fail(cli,
+                          "stopped after %llu of %llu steps; the same command "
+                          "with --resume goes on from here",
+                          (unsigned long long)made.step,
+                          (unsigned long long)made.steps);
+  if (cli->options.json)
+    print_json(&made);
+  else
+    print_summary(cli, &made);
+  return cli->options.plot[0] ? regal_cli_plot_training(cli) : REGAL_EXIT_OK;
+}

@@ -1,0 +1,206 @@
+#include "learn/tasks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/propose.h"
+#include "policy/features.h"
+
+/* A kilobyte for an op, all in all; the paper's 10000 graphs fit. */
+#define MOST_OPS_IN_MEMORY 1500000
+
+struct regal_tasks {
+  regal_context *context;
+  regal_crew *crew;
+  regal_task_source source;
+  regal_task_plan plan;
+  regal_task *tasks;
+  /* Those in memory, oldest first, in a ring. */
+  size_t *loaded;
+  size_t first, count, ops;
+  /* Those of the present call that are not known yet. */
+  size_t *unknown;
+  size_t unknown_count;
+};
+
+uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index) {
+  if (tasks->plan.plain_seeds)
+    return (uint64_t)(index + 1) << 1;
+  return regal_random_key(tasks->plan.seed, REGAL_PURPOSE_TRAIN, 1, index);
+}
+
+regal_status regal_tasks_create(regal_context *context, regal_crew *crew,
+                                const regal_task_source *source,
+                                const regal_task_plan *plan,
+                                regal_tasks **tasks) {
+  regal_tasks *made = regal_alloc(context, 1, sizeof *made);
+  if (!made)
+    return regal_fail_memory(context);
+  *made = (regal_tasks){
+      .context = context, .crew = crew, .source = *source, .plan = *plan};
+  made->tasks = regal_alloc(context, source->count, sizeof *made->tasks);
+  made->loaded = regal_alloc(context, source->count, sizeof *made->loaded);
+  made->unknown = regal_alloc(context, source->count, sizeof *made->unknown);
+  if (!made->tasks || !made->loaded || !made->unknown) {
+    regal_tasks_free(made);
+    return regal_fail_memory(context);
+  }
+  *tasks = made;
+  return REGAL_OK;
+}
+
+static void drop(regal_tasks *tasks, regal_task *task) {
+  if (!task->problem)
+    return;
+  tasks->ops -= task->problem->ops;
+  regal_encoding_free(tasks->context, task->encoding);
+  tasks->source.free(task->graph, task->problem);
+  task->encoding = NULL;
+  task->problem = NULL;
+  task->graph = NULL;
+}
+
+void regal_tasks_free(regal_tasks *tasks) {
+  if (!tasks)
+    return;
+  for (size_t i = 0; tasks->tasks && i < tasks->source.count; i++) {
+    regal_task *task = &tasks->tasks[i];
+    drop(tasks, task);
+    regal_release(tasks->context, task->placement);
+    regal_release(tasks->context, task->position);
+  }
+  regal_release(tasks->context, tasks->unknown);
+  regal_release(tasks->context, tasks->loaded);
+  regal_release(tasks->context, tasks->tasks);
+  regal_release(tasks->context, tasks);
+}
+
+size_t regal_tasks_count(const regal_tasks *tasks) {
+  return tasks->source.count;
+}
+
+const regal_task *regal_tasks_at(const regal_tasks *tasks, size_t index) {
+  return &tasks->tasks[index];
+}
+
+/* -- Loading --------------------------------------------------------------- */
+
+static bool is_needed(const size_t *indices, size_t count, size_t index) {
+  for (size_t i = 0; i < count; i++)
+    if (indices[i] == index)
+      return true;
+  return false;
+}
+
+/* Makes room; what is needed now goes to the end of the ring. */
+static void make_room(regal_tasks *tasks, const size_t *indices, size_t count) {
+  for (size_t left = tasks->count; left > 0 && tasks->ops > MOST_OPS_IN_MEMORY;
+       left--) {
+    size_t oldest = tasks->loaded[tasks->first];
+    tasks->first = (tasks->first + 1) % tasks->source.count;
+    tasks->count--;
+    if (is_needed(indices, count, oldest))
+      tasks->loaded[(tasks->first + tasks->count++) % tasks->source.count] =
+          oldest;
+    else
+      drop(tasks, &tasks->tasks[oldest]);
+  }
+}
+
+static regal_status load(regal_tasks *tasks, size_t index) {
+  regal_task *task = &tasks->tasks[index];
+  if (task->problem)
+    return REGAL_OK;
+  REGAL_TRY(tasks->source.load(tasks->source.state, index, &task->graph,
+                               &task->problem));
+  tasks->ops += task->problem->ops;
+  tasks->loaded[(tasks->first + tasks->count++) % tasks->source.count] = index;
+  if (!task->known && !is_needed(tasks->unknown, tasks->unknown_count, index))
+    tasks->unknown[tasks->unknown_count++] = index;
+  return REGAL_OK;
+}
+
+/* -- Features and standard costs ------------------------------------------- */
+
+static void keep_features(regal_task *task,
+                          const regal_brkga_features *features) {
+  size_t ops = task->problem->ops, shares = ops * task->problem->devices;
+  memcpy(task->placement, features->placement,
+         shares * sizeof *task->placement);
+  memcpy(task->position, features->position, ops * sizeof *task->position);
+  task->seen = regal_episode_cost(features->best_fitness);
+}
+
+static regal_status run_features(regal_tasks *tasks, size_t index,
+                                 const regal_runner *runner) {
+  regal_task *task = &tasks->tasks[index];
+  const regal_task_plan *plan = &tasks->plan;
+  regal_brkga_features *features;
+  task->seen = INFINITY;
+  if (!plan->feature_evaluations)
+    return REGAL_OK;
+  REGAL_TRY(regal_episode_features(runner, task->problem, plan->decoder,
+                                   regal_tasks_seed(tasks, index),
+                                   plan->feature_evaluations, &features));
+  keep_features(task, features);
+  regal_brkga_features_free(runner->context, features);
+  return REGAL_OK;
+}
+
+static regal_status study(void *state, size_t item,
+                          const regal_runner *runner) {
+  regal_tasks *tasks = state;
+  size_t index = tasks->unknown[item];
+  regal_task *task = &tasks->tasks[index];
+  const regal_task_plan *plan = &tasks->plan;
+  REGAL_TRY(run_features(tasks, index, runner));
+  return regal_episode_run(runner, task->problem, plan->decoder, NULL,
+                           regal_tasks_seed(tasks, index),
+                           plan->standard_evaluations, plan->best_of,
+                           &task->standard);
+}
+
+static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
+  size_t ops = task->problem->ops;
+  if (!tasks->plan.feature_evaluations || task->placement)
+    return REGAL_OK;
+  task->placement = regal_alloc(tasks->context, ops * task->problem->devices,
+                                sizeof *task->placement);
+  task->position = regal_alloc(tasks->context, ops, sizeof *task->position);
+  return task->placement && task->position ? REGAL_OK
+                                           : regal_fail_memory(tasks->context);
+}
+
+static regal_status study_all(regal_tasks *tasks) {
+  for (size_t i = 0; i < tasks->unknown_count; i++)
+    REGAL_TRY(make_arrays(tasks, &tasks->tasks[tasks->unknown[i]]));
+  REGAL_TRY(regal_crew_run(tasks->crew, tasks->unknown_count, study, tasks));
+  /* what a stop request cut short is not what it should be */
+  if (regal_stop_requested(tasks->context))
+    return REGAL_OK;
+  for (size_t i = 0; i < tasks->unknown_count; i++)
+    tasks->tasks[tasks->unknown[i]].known = true;
+  tasks->unknown_count = 0;
+  return REGAL_OK;
+}
+
+static regal_status encode(regal_tasks *tasks, regal_task *task) {
+  regal_brkga_features features = {.placement = task->placement,
+                                   .position = task->position};
+  if (task->encoding || !task->known)
+    return REGAL_OK;
+  return regal_encode_problem(tasks->context, task->problem,
+                              task->placement ? &features : NULL,
+                              &task->encoding);
+}
+
+regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
+                              size_t count) {
+  make_room(tasks, indices, count);
+  for (size_t i = 0; i < count; i++)
+    REGAL_TRY(load(tasks, indices[i]));
+  REGAL_TRY(study_all(tasks));
+  for (size_t i = 0; i < count; i++)
+    REGAL_TRY(encode(tasks, &tasks->tasks[indices[i]]));
+  return REGAL_OK;
+}

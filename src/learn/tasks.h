@@ -1,0 +1,61 @@
+/* The graphs of a run, as problems with what a policy reads and with the cost
+ * that standard BRKGA finds.
+ *
+ * Each is loaded when it is needed first. Its features and its standard cost
+ * are kept from then on; graph, problem and encoding are made anew where there
+ * are too many of them to be held together. What a task is depends on its
+ * number and the seed alone, not on when it was loaded.
+ */
+#ifndef REGAL_LEARN_TASKS_H
+#define REGAL_LEARN_TASKS_H
+
+#include "learn/crew.h"
+#include "policy/policy.h"
+
+/* Where graphs come from. */
+typedef struct regal_task_source {
+  void *state;
+  size_t count;
+  regal_status (*load)(void *state, size_t index, regal_graph **graph,
+                       regal_problem **problem);
+  void (*free)(regal_graph *graph, regal_problem *problem);
+} regal_task_source;
+
+/* What is computed about each of them. */
+typedef struct regal_task_plan {
+  const regal_decoder *decoder;
+  uint64_t seed;
+  bool
+      plain_seeds; /* task i runs with the seed that users would write, i + 1 */
+  uint64_t feature_evaluations; /* 0: no features */
+  uint64_t standard_evaluations;
+  uint32_t best_of; /* of the standard run: see regal_episode_run */
+} regal_task_plan;
+
+typedef struct regal_task {
+  bool known;                  /* the next four are */
+  double standard;             /* cost that standard BRKGA finds */
+  double seen;                 /* best cost in the features' run */
+  float *placement, *position; /* the features; NULL without */
+  regal_graph *graph;          /* the rest is NULL while it is not in memory */
+  regal_problem *problem;
+  regal_encoding *encoding;
+} regal_task;
+
+typedef struct regal_tasks regal_tasks;
+
+regal_status regal_tasks_create(regal_context *context, regal_crew *crew,
+                                const regal_task_source *source,
+                                const regal_task_plan *plan,
+                                regal_tasks **tasks);
+void regal_tasks_free(regal_tasks *tasks);
+size_t regal_tasks_count(const regal_tasks *tasks);
+/* Has all of these in memory at once, until the next call. After a stop request
+ * some may be unknown. */
+regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
+                              size_t count);
+const regal_task *regal_tasks_at(const regal_tasks *tasks, size_t index);
+/* The seed of a task's runs, as regal_episode_run takes it. */
+uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index);
+
+#endif

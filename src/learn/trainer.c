@@ -1,0 +1,149 @@
+#include "learn/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "learn/guide.h"
+
+static uint64_t feature_evaluations(const regal_trainer *t, uint64_t budget) {
+  return t->settings.config.kind == REGAL_POLICY_BLIND
+             ? 0
+             : regal_guide_feature_evaluations(budget);
+}
+
+/* A policy is used with a budget of thousands: the features of training are
+ * those of such a run, whatever the episodes' budget. */
+static regal_status make_tasks(regal_trainer *t, const regal_task_source *train,
+                               const regal_task_source *valid) {
+  const regal_train_settings *s = &t->settings;
+  uint64_t budget = s->valid_evaluations;
+  regal_task_plan plan = {.decoder = s->decoder,
+                          .seed = s->seed,
+                          .feature_evaluations = feature_evaluations(t, budget),
+                          .standard_evaluations = s->episode_evaluations,
+                          .best_of = s->best_of};
+  REGAL_TRY(regal_tasks_create(t->context, t->crew, train, &plan, &t->tasks));
+  plan.plain_seeds = true;
+  plan.standard_evaluations = budget;
+  plan.best_of = 1;
+  return regal_tasks_create(t->context, t->crew, valid, &plan, &t->valid);
+}
+
+/* The first graph says what all of them need of the policy. */
+static regal_status make_network(regal_trainer *t,
+                                 const regal_task_source *train) {
+  regal_graph *graph;
+  regal_problem *problem;
+  REGAL_TRY(train->load(train->state, 0, &graph, &problem));
+  regal_status status =
+      regal_train_settings_bind(t->context, t->options, problem, &t->settings);
+  train->free(graph, problem);
+  REGAL_TRY(status);
+  REGAL_TRY(regal_network_create(t->context, &t->settings.config,
+                                 t->settings.seed, &t->network));
+  REGAL_TRY(regal_palette_create(t->context, &t->network->config, &t->palette));
+  regal_palette_fill(t->palette);
+  return REGAL_OK;
+}
+
+static regal_status make_arrays(regal_trainer *t) {
+  regal_context *context = t->context;
+  size_t graphs = t->settings.graphs, count = t->network->parameter_count;
+  size_t episodes = graphs * t->settings.samples;
+  t->adam.mean = regal_alloc(context, count, sizeof *t->adam.mean);
+  t->adam.deviation = regal_alloc(context, count, sizeof *t->adam.deviation);
+  t->best = regal_alloc(context, count, sizeof *t->best);
+  t->gradient = regal_alloc(context, count, sizeof *t->gradient);
+  t->gradients = regal_alloc(context, graphs, count * sizeof *t->gradients);
+  t->order =
+      regal_alloc(context, regal_tasks_count(t->tasks), sizeof *t->order);
+  t->chosen = regal_alloc(context, graphs, sizeof *t->chosen);
+  t->mine = regal_alloc(context, graphs, sizeof *t->mine);
+  t->slots = regal_alloc(context, graphs, sizeof *t->slots);
+  t->figures = regal_alloc(context, graphs, sizeof *t->figures);
+  t->ratios = regal_alloc(context, episodes, sizeof *t->ratios);
+  t->rewards = regal_alloc(context, episodes, sizeof *t->rewards);
+  t->advantages = regal_alloc(context, episodes, sizeof *t->advantages);
+  t->asked = regal_alloc(context, (size_t)t->team->size, sizeof *t->asked);
+  t->gains =
+      regal_alloc(context, regal_tasks_count(t->valid), sizeof *t->gains);
+  return t->adam.mean && t->adam.deviation && t->best && t->gradient &&
+                 t->gradients && t->order && t->chosen && t->mine && t->slots &&
+                 t->figures && t->ratios && t->rewards && t->advantages &&
+                 t->gains && t->asked
+             ? REGAL_OK
+             : regal_fail_memory(context);
+}
+
+static regal_status fill(regal_trainer *t, const regal_task_source *train,
+                         const regal_task_source *valid) {
+  REGAL_TRY(regal_train_settings_read(t->context, t->options, &t->settings));
+  REGAL_TRY(regal_crew_create(t->context, t->options, &t->crew));
+  REGAL_TRY(make_network(t, train));
+  REGAL_TRY(make_tasks(t, train, valid));
+  REGAL_TRY(make_arrays(t));
+  t->state.best_valid = NAN;
+  t->report = (regal_training){.steps = t->settings.steps,
+                               .rank = t->team->rank,
+                               .ranks = t->team->size,
+                               .valid = NAN,
+                               .best_valid = NAN,
+                               .seconds_left = NAN};
+  return REGAL_OK;
+}
+
+regal_status regal_trainer_create(regal_context *context, regal_team *team,
+                                  const regal_options *options,
+                                  const regal_task_source *train,
+                                  const regal_task_source *valid,
+                                  regal_trainer **trainer) {
+  regal_trainer *made = regal_alloc(context, 1, sizeof *made);
+  if (!made)
+    return regal_fail_memory(context);
+  made->context = context;
+  made->team = team;
+  made->options = options;
+  made->began = regal_seconds();
+  regal_status status = fill(made, train, valid);
+  if (status == REGAL_OK)
+    *trainer = made;
+  else
+    regal_trainer_free(made);
+  return status;
+}
+
+static void free_slots(regal_trainer *t) {
+  for (uint32_t g = 0; t->slots && g < t->settings.graphs; g++) {
+    regal_network_workspace_free(t->context, t->slots[g].work);
+    regal_release(t->context, t->slots[g].actions);
+  }
+}
+
+void regal_trainer_free(regal_trainer *t) {
+  if (!t)
+    return;
+  regal_context *context = t->context;
+  free_slots(t);
+  void *blocks[] = {t->asked,  t->gains,     t->advantages,    t->rewards,
+                    t->ratios, t->figures,   t->slots,         t->mine,
+                    t->chosen, t->order,     t->gradients,     t->gradient,
+                    t->best,   t->adam.mean, t->adam.deviation};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    regal_release(context, blocks[i]);
+  regal_tasks_free(t->valid);
+  regal_tasks_free(t->tasks);
+  regal_palette_free(t->palette);
+  regal_network_free(context, t->network);
+  regal_crew_free(t->crew);
+  regal_release(context, t);
+}
+
+regal_status regal_trainer_agree(const regal_trainer *t, bool *stopped) {
+  double limit = t->options->time;
+  bool late = limit > 0 && regal_seconds() - t->began >= limit;
+  t->asked[t->team->rank] = regal_stop_requested(t->context) || late;
+  REGAL_TRY(regal_team_gather(t->team, t->context, t->asked,
+                              (size_t)t->team->size, 1));
+  *stopped = memchr(t->asked, 1, (size_t)t->team->size) != NULL;
+  return REGAL_OK;
+}

@@ -1,0 +1,295 @@
+/* One step of training: choose, forward, episodes, backward, update. */
+#include <math.h>
+#include <string.h>
+
+#include "learn/reinforce.h"
+#include "learn/trainer.h"
+
+#define MOST_GRAPHS 4096 /* in a step: see the table of options */
+
+/* -- Which graphs ---------------------------------------------------------- */
+
+/* Each epoch visits every graph once, in an order of its own. */
+static void order_epoch(regal_trainer *t, uint64_t epoch) {
+  size_t count = regal_tasks_count(t->tasks);
+  if (t->ordered && t->epoch == epoch)
+    return;
+  regal_random random = {
+      regal_random_key(t->settings.seed, REGAL_PURPOSE_TRAIN, 0, epoch), 0};
+  for (size_t i = 0; i < count; i++) {
+    size_t j = (size_t)regal_random_below(&random, i + 1);
+    t->order[i] = t->order[j];
+    t->order[j] = i;
+  }
+  t->ordered = true;
+  t->epoch = epoch;
+}
+
+static void choose(regal_trainer *t) {
+  uint64_t count = regal_tasks_count(t->tasks);
+  for (uint32_t g = 0; g < t->settings.graphs; g++) {
+    uint64_t at = t->state.step * t->settings.graphs + g;
+    order_epoch(t, at / count);
+    t->chosen[g] = t->order[at % count];
+  }
+}
+
+/* -- Shares of the ranks ----------------------------------------------------
+ */
+
+typedef struct share {
+  size_t first, end;
+} share;
+
+static share share_of(const regal_trainer *t, size_t items) {
+  return (share){regal_team_first(t->team, items, t->team->rank),
+                 regal_team_first(t->team, items, t->team->rank + 1)};
+}
+
+static share my_episodes(const regal_trainer *t) {
+  return share_of(t, (size_t)t->settings.graphs * t->settings.samples);
+}
+
+/* A rank needs the graphs that it runs episodes of, and those whose gradient
+ * it computes. */
+static void list_mine(regal_trainer *t) {
+  share episodes = my_episodes(t), graphs = share_of(t, t->settings.graphs);
+  size_t samples = t->settings.samples;
+  t->mine_count = 0;
+  for (size_t g = 0; g < t->settings.graphs; g++) {
+    bool runs =
+        g * samples < episodes.end && (g + 1) * samples > episodes.first;
+    bool owns = g >= graphs.first && g < graphs.end;
+    if (runs || owns)
+      t->mine[t->mine_count++] = g;
+  }
+}
+
+static uint64_t step_key(const regal_trainer *t) {
+  return regal_random_key(t->settings.seed, REGAL_PURPOSE_TRAIN, 2,
+                          t->state.step);
+}
+
+/* -- Actions --------------------------------------------------------------- */
+
+static bool is_large_enough(const regal_network_sizes *have,
+                            const regal_network_sizes *need) {
+  return have->nodes >= need->nodes && have->edges >= need->edges &&
+         have->tensors >= need->tensors;
+}
+
+static void enlarge(regal_network_sizes *have,
+                    const regal_network_sizes *need) {
+  have->nodes = have->nodes > need->nodes ? have->nodes : need->nodes;
+  have->edges = have->edges > need->edges ? have->edges : need->edges;
+  have->tensors = have->tensors > need->tensors ? have->tensors : need->tensors;
+  have->graphs = 1;
+}
+
+static regal_status fit_workspace(regal_trainer *t, regal_batch_slot *slot) {
+  regal_network_sizes need = {0};
+  regal_network_add_sizes(&need, slot->task->encoding);
+  if (slot->work && is_large_enough(&slot->capacity, &need))
+    return REGAL_OK;
+  regal_network_workspace_free(t->context, slot->work);
+  slot->work = NULL;
+  enlarge(&slot->capacity, &need);
+  return regal_network_workspace_create(t->context, t->network, &slot->capacity,
+                                        &slot->work);
+}
+
+static regal_status fit_slot(regal_trainer *t, size_t g) {
+  regal_batch_slot *slot = &t->slots[g];
+  slot->task = regal_tasks_at(t->tasks, t->chosen[g]);
+  REGAL_TRY(fit_workspace(t, slot));
+  slot->vector =
+      regal_policy_actions(&t->network->config, slot->task->encoding);
+  size_t bytes = slot->vector * t->settings.samples;
+  if (bytes <= slot->actions_capacity)
+    return REGAL_OK;
+  uint8_t *actions = regal_grow(t->context, slot->actions, bytes, 1);
+  if (!actions)
+    return regal_fail_memory(t->context);
+  slot->actions = actions;
+  slot->actions_capacity = bytes;
+  return REGAL_OK;
+}
+
+/* Mean entropy of the samples, for an op. */
+static double entropy_of(const regal_network_draw *draws, uint32_t samples,
+                         uint32_t nodes) {
+  double sum = 0;
+  for (uint32_t s = 0; s < samples; s++)
+    sum += draws[s].entropy;
+  return sum / samples / (nodes ? nodes : 1);
+}
+
+static regal_status act(void *state, size_t item, const regal_runner *runner) {
+  regal_trainer *t = state;
+  size_t g = t->mine[item];
+  regal_batch_slot *slot = &t->slots[g];
+  const regal_encoding *encoding = slot->task->encoding;
+  uint32_t samples = t->settings.samples;
+  bool baseline = t->settings.advantage == REGAL_ADVANTAGE_LEARNED;
+  regal_network_draw *draws =
+      regal_alloc(runner->context, samples, sizeof *draws);
+  if (!draws)
+    return regal_fail_memory(runner->context);
+  regal_status status = regal_network_forward(
+      runner->context, t->network, slot->work, &encoding, 1, baseline);
+  if (status == REGAL_OK) {
+    regal_network_sample(t->network, slot->work, 0,
+                         regal_random_at(step_key(t), g), samples,
+                         slot->actions, draws);
+    t->figures[g] = (regal_batch_figures){
+        entropy_of(draws, samples, encoding->nodes),
+        baseline ? regal_network_baseline(slot->work, 0) : 0};
+  }
+  regal_release(runner->context, draws);
+  return status;
+}
+
+/* -- Episodes -------------------------------------------------------------- */
+
+static regal_status run_episode(void *state, size_t item,
+                                const regal_runner *runner) {
+  regal_trainer *t = state;
+  const regal_train_settings *s = &t->settings;
+  size_t episode = my_episodes(t).first + item;
+  const regal_batch_slot *slot = &t->slots[episode / s->samples];
+  const uint8_t *actions = slot->actions + episode % s->samples * slot->vector;
+  uint64_t seed = regal_random_at(step_key(t), (UINT64_C(1) << 32) + episode);
+  regal_proposal *proposal;
+  double cost;
+  REGAL_TRY(regal_propose(runner->context, t->palette, slot->task->problem,
+                          slot->task->encoding, actions, &proposal));
+  regal_status status =
+      regal_episode_run(runner, slot->task->problem, s->decoder, proposal, seed,
+                        s->episode_evaluations, s->best_of, &cost);
+  regal_proposal_free(proposal);
+  if (status == REGAL_OK)
+    t->ratios[episode] =
+        slot->task->standard > 0 ? cost / slot->task->standard : 1;
+  return status;
+}
+
+static regal_status run_episodes(regal_trainer *t) {
+  share mine = my_episodes(t);
+  size_t episodes = (size_t)t->settings.graphs * t->settings.samples;
+  REGAL_TRY(regal_crew_run(t->crew, mine.end - mine.first, run_episode, t));
+  REGAL_TRY(regal_team_gather(t->team, t->context, t->ratios, episodes,
+                              sizeof *t->ratios));
+  return regal_team_gather(t->team, t->context, t->figures, t->settings.graphs,
+                           sizeof *t->figures);
+}
+
+/* -- Update ---------------------------------------------------------------- */
+
+static void find_advantages(regal_trainer *t) {
+  const regal_train_settings *s = &t->settings;
+  size_t episodes = (size_t)s->graphs * s->samples;
+  double baselines[MOST_GRAPHS];
+  for (size_t i = 0; i < episodes; i++)
+    t->rewards[i] = -t->ratios[i];
+  for (uint32_t g = 0; g < s->graphs; g++)
+    baselines[g] = t->figures[g].baseline;
+  regal_reinforce_advantages(s->advantage, s->graphs, s->samples, t->rewards,
+                             baselines, t->advantages);
+}
+
+static regal_status learn(void *state, size_t item,
+                          const regal_runner *runner) {
+  regal_trainer *t = state;
+  const regal_train_settings *s = &t->settings;
+  size_t g = share_of(t, s->graphs).first + item;
+  size_t count = t->network->parameter_count;
+  regal_batch_slot *slot = &t->slots[g];
+  const uint8_t *actions = slot->actions;
+  const double *rewards = t->rewards + g * s->samples;
+  double sum = 0;
+  for (uint32_t i = 0; i < s->samples; i++)
+    sum += rewards[i];
+  regal_real target = (regal_real)(sum / s->samples);
+  regal_network_terms terms = {
+      .samples = s->samples,
+      .actions = &actions,
+      .advantages = t->advantages + g * s->samples,
+      .entropy_weight = (regal_real)s->entropy,
+      .baseline_targets =
+          s->advantage == REGAL_ADVANTAGE_LEARNED ? &target : NULL,
+      .baseline_weight = 1,
+      .batch_graphs = s->graphs};
+  memset(t->gradients + g * count, 0, count * sizeof *t->gradients);
+  regal_network_backward(t->network, slot->work, &terms,
+                         t->gradients + g * count, NULL);
+  (void)runner;
+  return REGAL_OK;
+}
+
+static regal_status update(regal_trainer *t) {
+  size_t count = t->network->parameter_count, graphs = t->settings.graphs;
+  share mine = share_of(t, graphs);
+  find_advantages(t);
+  REGAL_TRY(regal_crew_run(t->crew, mine.end - mine.first, learn, t));
+  REGAL_TRY(regal_team_gather(t->team, t->context, t->gradients, graphs,
+                              count * sizeof *t->gradients));
+  memset(t->gradient, 0, count * sizeof *t->gradient);
+  for (size_t g = 0; g < graphs; g++)
+    for (size_t i = 0; i < count; i++)
+      t->gradient[i] += t->gradients[g * count + i];
+  t->report.learning_rate =
+      regal_adam_learning_rate(&t->settings.adam, t->adam.steps);
+  t->report.gradient_norm = regal_adam_step(
+      &t->settings.adam, &t->adam, count, t->gradient, t->network->parameters);
+  if (!isfinite(t->report.gradient_norm))
+    return regal_fail(t->context, REGAL_INTERNAL,
+                      "the gradient of step %llu is not finite",
+                      (unsigned long long)t->state.step);
+  return REGAL_OK;
+}
+
+static void report(regal_trainer *t) {
+  const regal_train_settings *s = &t->settings;
+  size_t episodes = (size_t)s->graphs * s->samples;
+  double ratio = 0, entropy = 0;
+  for (size_t i = 0; i < episodes; i++)
+    ratio += t->ratios[i];
+  for (uint32_t g = 0; g < s->graphs; g++)
+    entropy += t->figures[g].entropy;
+  t->report.reward = -ratio / (double)episodes;
+  t->report.improvement = 100 * (1 - ratio / (double)episodes);
+  t->report.entropy = entropy / s->graphs;
+  t->state.evaluations += episodes * s->episode_evaluations;
+  t->state.step++;
+}
+
+static regal_status prepare(regal_trainer *t, bool *stopped) {
+  size_t needed[MOST_GRAPHS];
+  double began = regal_seconds();
+  choose(t);
+  list_mine(t);
+  for (size_t i = 0; i < t->mine_count; i++)
+    needed[i] = t->chosen[t->mine[i]];
+  REGAL_TRY(regal_tasks_need(t->tasks, needed, t->mine_count));
+  REGAL_TRY(regal_trainer_agree(t, stopped));
+  t->report.prepare_seconds += regal_seconds() - began;
+  return REGAL_OK;
+}
+
+regal_status regal_trainer_step(regal_trainer *t, bool *stopped) {
+  REGAL_TRY(prepare(t, stopped));
+  double began = regal_seconds();
+  if (*stopped)
+    return REGAL_OK;
+  for (size_t i = 0; i < t->mine_count; i++)
+    REGAL_TRY(fit_slot(t, t->mine[i]));
+  REGAL_TRY(regal_crew_run(t->crew, t->mine_count, act, t));
+  REGAL_TRY(run_episodes(t));
+  REGAL_TRY(regal_trainer_agree(t, stopped));
+  if (*stopped)
+    return REGAL_OK;
+  REGAL_TRY(update(t));
+  report(t);
+  t->report.step_seconds += regal_seconds() - began;
+  return REGAL_OK;
+}

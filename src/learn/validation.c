@@ -1,0 +1,116 @@
+/* Validation: the policy at work, as `regal optimize --method regal` runs it,
+ * against standard BRKGA, at the same number of evaluations, those of the
+ * features included. */
+#include <math.h>
+#include <string.h>
+
+#include "learn/trainer.h"
+
+typedef struct examination {
+  regal_trainer *trainer;
+  size_t first; /* graph of this rank */
+} examination;
+
+static regal_status find_actions(const regal_trainer *t,
+                                 const regal_encoding *encoding,
+                                 const regal_runner *runner, uint8_t *actions) {
+  regal_network_sizes sizes = {0};
+  regal_network_workspace *work;
+  regal_network_add_sizes(&sizes, encoding);
+  REGAL_TRY(regal_network_workspace_create(runner->context, t->network, &sizes,
+                                           &work));
+  regal_status status = regal_network_forward(runner->context, t->network, work,
+                                              &encoding, 1, false);
+  if (status == REGAL_OK)
+    regal_network_greedy(t->network, work, 0, actions, NULL);
+  regal_network_workspace_free(runner->context, work);
+  return status;
+}
+
+static regal_status propose(const regal_trainer *t, const regal_task *task,
+                            const regal_runner *runner,
+                            regal_proposal **proposal) {
+  uint8_t *actions =
+      regal_alloc(runner->context,
+                  regal_policy_actions(&t->network->config, task->encoding), 1);
+  if (!actions)
+    return regal_fail_memory(runner->context);
+  regal_status status = find_actions(t, task->encoding, runner, actions);
+  if (status == REGAL_OK)
+    status = regal_propose(runner->context, t->palette, task->problem,
+                           task->encoding, actions, proposal);
+  regal_release(runner->context, actions);
+  return status;
+}
+
+static regal_status examine(void *state, size_t item,
+                            const regal_runner *runner) {
+  const examination *e = state;
+  regal_trainer *t = e->trainer;
+  size_t index = e->first + item;
+  const regal_task *task = regal_tasks_at(t->valid, index);
+  uint64_t spent = task->placement ? REGAL_FEATURE_EVALUATIONS : 0;
+  uint64_t budget = t->settings.valid_evaluations;
+  regal_proposal *proposal;
+  double cost;
+  if (spent > budget / 2)
+    spent = budget / 2;
+  REGAL_TRY(propose(t, task, runner, &proposal));
+  regal_status status = regal_episode_run(
+      runner, task->problem, t->settings.decoder, proposal,
+      regal_tasks_seed(t->valid, index), budget - spent, 1, &cost);
+  regal_proposal_free(proposal);
+  if (cost > task->seen)
+    cost = task->seen;
+  t->gains[index] = task->standard > 0 ? 100 * (1 - cost / task->standard) : 0;
+  return status;
+}
+
+static regal_status need_all(regal_trainer *t, size_t first, size_t end) {
+  size_t *needed = regal_alloc(t->context, end - first, sizeof *needed);
+  if (!needed)
+    return regal_fail_memory(t->context);
+  for (size_t i = first; i < end; i++)
+    needed[i - first] = i;
+  regal_status status = regal_tasks_need(t->valid, needed, end - first);
+  regal_release(t->context, needed);
+  return status;
+}
+
+static void keep_best(regal_trainer *t, double gain) {
+  regal_train_state *state = &t->state;
+  t->report.valid = gain;
+  if (state->has_best && !(gain > state->best_valid))
+    return;
+  state->has_best = true;
+  state->best_valid = gain;
+  state->best_step = state->step;
+  memcpy(t->best, t->network->parameters,
+         t->network->parameter_count * sizeof *t->best);
+}
+
+regal_status regal_trainer_validate(regal_trainer *t, bool *stopped) {
+  size_t count = regal_tasks_count(t->valid);
+  size_t first = regal_team_first(t->team, count, t->team->rank);
+  size_t end = regal_team_first(t->team, count, t->team->rank + 1);
+  examination e = {t, first};
+  double sum = 0;
+  REGAL_TRY(need_all(t, first, end));
+  REGAL_TRY(regal_trainer_agree(t, stopped));
+  if (*stopped)
+    return REGAL_OK;
+  REGAL_TRY(regal_crew_run(t->crew, end - first, examine, &e));
+  REGAL_TRY(regal_team_gather(t->team, t->context, t->gains, count,
+                              sizeof *t->gains));
+  REGAL_TRY(regal_trainer_agree(t, stopped));
+  if (*stopped)
+    return REGAL_OK;
+  for (size_t i = 0; i < count; i++)
+    sum += t->gains[i];
+  keep_best(t, sum / (double)count);
+  t->state.next_validation = t->state.step + t->settings.valid_every;
+  if (t->state.step < t->settings.steps &&
+      t->state.next_validation > t->settings.steps)
+    t->state.next_validation = t->settings.steps;
+  return REGAL_OK;
+}

@@ -1,0 +1,392 @@
+/* Training: that it learns, that threads and interruptions change nothing, that
+ * validation is what users get, and every message. */
+#include <math.h>
+#include <sys/stat.h>
+
+#include "learn/checkpoint.h"
+#include "learn/episode.h"
+#include "learn/reinforce.h"
+#include "regal_data.h"
+#include "regal_train.h"
+#include "support/failing_allocator.h"
+#include "support/files.h"
+#include "support/graph_sketch.h"
+
+/* A small dataset: ten graphs, split 3-1-1. */
+static int make_dataset(void **state) {
+  regal_context *context;
+  regal_options options;
+  regal_dataset *dataset;
+  if (files_enter(state) || regal_context_create(&context, NULL))
+    return -1;
+  regal_options_init(&options);
+  options.count = 10;
+  options.nodes = 30;
+  options.seed = 5;
+  options.threads = 1;
+  regal_status status =
+      regal_generate(context, "plain", &options, NULL, NULL, NULL);
+  if (status == REGAL_OK)
+    status = regal_dataset_open(context, "plain", &dataset);
+  if (status == REGAL_OK)
+    status = regal_dataset_measure(dataset, &options);
+  if (status == REGAL_OK)
+    status = regal_dataset_split(dataset, 1);
+  if (status == REGAL_OK)
+    status = regal_dataset_save(dataset, "set.zip");
+  if (status != REGAL_OK) {
+    fprintf(stderr, "%s\n", regal_error(context));
+    return -1;
+  }
+  regal_dataset_free(dataset);
+  regal_context_free(context);
+  return 0;
+}
+
+static regal_options quick(const char *output) {
+  regal_options options;
+  regal_options_init(&options);
+  options.steps = 8;
+  options.graphs_per_step = 3;
+  options.samples = 3;
+  options.episode_evaluations = 20;
+  options.valid_every = 3;
+  options.valid_graphs = 2;
+  options.valid_evaluations = 300;
+  options.state_width = 8;
+  options.rounds = 1;
+  options.threads = 1;
+  snprintf(options.output, sizeof options.output, "%s", output);
+  return options;
+}
+
+static regal_training train(regal_context *context,
+                            const regal_options *options) {
+  regal_training made;
+  if (regal_train(context, "set.zip", options, "a command", NULL, NULL,
+                  &made) != REGAL_OK)
+    fail_msg("%s", regal_error(context));
+  return made;
+}
+
+static void assert_same_files(const char *a, const char *b) {
+  char command[256];
+  snprintf(command, sizeof command, "cmp %s %s", a, b);
+  if (system(command))
+    fail_msg("%s and %s differ", a, b);
+}
+
+/* The columns of a log that do not depend on the clock. */
+static void assert_same_logs(const char *a, const char *b) {
+  char command[512];
+  snprintf(command, sizeof command,
+           "cut -d, -f1,3- %s > a.cut && cut -d, -f1,3- %s > b.cut", a, b);
+  assert_int_equal(system(command), 0);
+  assert_same_files("a.cut", "b.cut");
+}
+
+/* -- Advantages ------------------------------------------------------------ */
+
+static void assert_advantages(regal_advantage kind, const double *expected) {
+  const double rewards[] = {-3, -1, -2, -8, -8, -2};
+  const double baselines[] = {-2, -5};
+  regal_real advantages[6];
+  regal_reinforce_advantages(kind, 2, 3, rewards, baselines, advantages);
+  for (size_t i = 0; i < 6; i++)
+    assert_true(fabs(advantages[i] - expected[i]) < 1e-6);
+}
+
+static void test_advantages(void **state) {
+  (void)state;
+  /* less the mean of the other two */
+  const double raw[] = {-1.5, 1.5, 0, -3, -3, 6};
+  double batch[6], graph[6];
+  double all = sqrt((4.5 + 54) / 6), first = sqrt(4.5 / 3), second = sqrt(18);
+  for (size_t i = 0; i < 6; i++) {
+    batch[i] = raw[i] / all;
+    graph[i] = raw[i] / (i < 3 ? first : second);
+  }
+  assert_advantages(REGAL_ADVANTAGE_RAW, raw);
+  assert_advantages(REGAL_ADVANTAGE_BATCH, batch);
+  assert_advantages(REGAL_ADVANTAGE_GRAPH, graph);
+  assert_advantages(REGAL_ADVANTAGE_LEARNED, (double[]){-1, 1, 0, -3, -3, 3});
+}
+
+static void test_equal_rewards(void **state) {
+  (void)state;
+  const double rewards[] = {-1, -1, -1, -1};
+  regal_real advantages[4];
+  regal_reinforce_advantages(REGAL_ADVANTAGE_GRAPH, 2, 2, rewards, NULL,
+                             advantages);
+  for (size_t i = 0; i < 4; i++)
+    assert_true(advantages[i] == 0);
+}
+
+/* -- Runs ------------------------------------------------------------------ */
+
+typedef struct curve {
+  double first, last; /* mean improvement of the first and last 20 steps */
+} curve;
+
+static void follow(void *state, const regal_training *now) {
+  curve *c = state;
+  if (now->validated)
+    return;
+  if (now->step <= 20)
+    c->first += now->improvement / 20;
+  if (now->step > now->steps - 20)
+    c->last += now->improvement / 20;
+}
+
+/* Also what no one may forget: that the reward improves at all. */
+static void test_learns(void **state) {
+  regal_options options = quick("learns.policy");
+  curve c = {0};
+  regal_training made;
+  options.steps = 150;
+  options.samples = 8;
+  options.learning_rate = 1e-2;
+  options.valid_graphs = 0;
+  assert_int_equal(
+      regal_train(*state, "set.zip", &options, NULL, follow, &c, &made),
+      REGAL_OK);
+  assert_true(made.finished);
+  assert_int_equal(made.step, 150);
+  assert_int_equal(made.evaluations, 150 * 3 * 8 * 20);
+  assert_true(isnan(made.best_valid));
+  if (!(c.last > c.first + 2))
+    fail_msg("improvement %.2f%%, then %.2f%%", c.first, c.last);
+}
+
+static void test_threads(void **state) {
+  regal_options one = quick("one.policy"), three = quick("three.policy");
+  three.threads = 3;
+  regal_training a = train(*state, &one), b = train(*state, &three);
+  assert_true(a.best_valid == b.best_valid);
+  assert_same_files("one.policy", "three.policy");
+  assert_same_files("one.policy.checkpoint", "three.policy.checkpoint");
+  assert_same_logs("one.policy.csv", "three.policy.csv");
+}
+
+typedef struct interrupter {
+  regal_context *context;
+  uint64_t step;
+  bool validated;
+} interrupter;
+
+static void interrupt(void *state, const regal_training *now) {
+  const interrupter *i = state;
+  if (now->step == i->step && now->validated == i->validated)
+    regal_stop_request(i->context);
+}
+
+/* A run is stopped after some step and after the validation of another. */
+static void resume_after(regal_context *context, uint64_t step,
+                         bool validated) {
+  regal_options options = quick("broken.policy");
+  interrupter i = {context, step, validated};
+  regal_training made;
+  assert_int_equal(regal_train(context, "set.zip", &options, "a command",
+                               interrupt, &i, &made),
+                   REGAL_OK);
+  regal_stop_clear(context);
+  assert_false(made.finished);
+  assert_int_equal(made.step, step);
+  options.resume = true;
+  options.threads = 2;
+  made = train(context, &options);
+  assert_true(made.finished);
+  assert_same_files("whole.policy", "broken.policy");
+  assert_same_files("whole.policy.checkpoint", "broken.policy.checkpoint");
+  assert_same_logs("whole.policy.csv", "broken.policy.csv");
+}
+
+static void test_resume(void **state) {
+  regal_options options = quick("whole.policy");
+  train(*state, &options);
+  resume_after(*state, 0, true);
+  resume_after(*state, 2, false);
+  resume_after(*state, 3, false);
+  resume_after(*state, 6, true);
+}
+
+static void test_every_kind(void **state) {
+  for (int64_t kind = 0; kind < 5; kind++) {
+    regal_options options = quick("kind.policy");
+    options.policy_kind = kind;
+    options.heads = 4; /* all */
+    options.bias_levels = 3;
+    options.steps = 2;
+    regal_training made = train(*state, &options);
+    assert_true(made.finished && isfinite(made.gradient_norm) &&
+                made.gradient_norm > 0);
+  }
+}
+
+static void test_every_decoder(void **state) {
+  for (size_t i = 0; i < regal_decoder_count(); i++) {
+    regal_options options = quick("decoder.policy");
+    snprintf(options.decoder, sizeof options.decoder, "%s",
+             regal_decoder_at(i).name);
+    options.heads = 4; /* all */
+    options.steps = 2;
+    options.objective = i % 2;
+    assert_true(train(*state, &options).finished);
+  }
+}
+
+/* The paper's: one sample, a learned baseline, which moves. */
+static void test_paper(void **state) {
+  regal_options options = quick("paper.policy");
+  options.preset = 1;
+  options.samples = 0;
+  options.episode_evaluations = 120;
+  regal_training made = train(*state, &options);
+  assert_true(made.learning_rate == 1e-4);
+  assert_int_equal(made.evaluations, 8 * 3 * 120);
+}
+
+/* -- Validation ------------------------------------------------------------ */
+
+static double optimize(regal_context *context, const char *path,
+                       const char *method, int64_t seed) {
+  regal_options options;
+  regal_graph *graph;
+  regal_result *result;
+  regal_options_init(&options);
+  snprintf(options.method, sizeof options.method, "%s", method);
+  if (!strcmp(method, "regal"))
+    snprintf(options.policy, sizeof options.policy, "valid.policy");
+  snprintf(options.decoder, sizeof options.decoder, "paper");
+  options.evaluations = 900;
+  options.seed = seed;
+  options.threads = 1;
+  assert_int_equal(regal_graph_load(context, path, &options, &graph), REGAL_OK);
+  assert_int_equal(regal_solve(context, graph, &options, &result), REGAL_OK);
+  double cost = (double)result->cost.runtime_ns;
+  regal_result_free(result);
+  regal_graph_free(graph);
+  return cost;
+}
+
+/* What training says is what `regal optimize` does. */
+static void test_validation(void **state) {
+  regal_options options = quick("valid.policy");
+  regal_dataset *dataset;
+  double sum = 0;
+  int64_t seed = 0;
+  options.valid_evaluations = 900;
+  regal_training made = train(*state, &options);
+  assert_int_equal(regal_dataset_open(*state, "set.zip", &dataset), REGAL_OK);
+  for (size_t i = 0; i < regal_dataset_count(dataset); i++) {
+    const regal_entry *entry = regal_dataset_entry(dataset, i);
+    char path[200];
+    if (strcmp(entry->split, "valid") != 0)
+      continue;
+    snprintf(path, sizeof path, "set.zip:%s", entry->name);
+    seed++;
+    sum += 100 * (1 - optimize(*state, path, "regal", seed) /
+                          optimize(*state, path, "brkga", seed));
+  }
+  regal_dataset_free(dataset);
+  assert_int_equal(seed, 2);
+  assert_true(fabs(sum / 2 - made.best_valid) < 1e-9);
+}
+
+/* -- Messages -------------------------------------------------------------- */
+
+static void assert_message(regal_context *context, const char *dataset,
+                           const regal_options *options, const char *expected) {
+  assert_int_equal(
+      regal_train(context, dataset, options, NULL, NULL, NULL, NULL),
+      REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context), expected);
+}
+
+static void test_messages(void **state) {
+  regal_options options = quick("");
+  assert_message(*state, "set.zip", &options,
+                 "training needs a file for the policy: -o FILE.policy");
+  options = quick("x.policy");
+  assert_message(*state, "plain", &options,
+                 "plain: found no graph of split train; 'regal dataset split' "
+                 "makes one");
+  options.samples = 1;
+  assert_message(*state, "set.zip", &options,
+                 "--samples: found 1, expected at least 2, which are compared "
+                 "with each other, or --advantage learned");
+  options = quick("x.policy");
+  options.episode_evaluations = 19;
+  assert_message(*state, "set.zip", &options,
+                 "--episode-evaluations: found 19, expected at least the 20 "
+                 "that the reward is a mean of");
+  options = quick("x.policy");
+  snprintf(options.decoder, sizeof options.decoder, "clock");
+  options.heads = 1;
+  assert_message(*state, "set.zip", &options,
+                 "--heads: decoder \"clock\" has no genes of that kind");
+  assert_int_equal(access("x.policy", F_OK), -1);
+}
+
+static void test_checkpoint_messages(void **state) {
+  regal_options options = quick("done.policy");
+  options.steps = 1;
+  options.valid_graphs = 0;
+  train(*state, &options);
+  options.resume = true;
+  options.samples = 4;
+  assert_message(*state, "set.zip", &options,
+                 "done.policy.checkpoint: was made with --samples=3, found "
+                 "--samples=4; a run goes on with its own options");
+  options.samples = 3;
+  snprintf(options.checkpoint, sizeof options.checkpoint, "done.policy");
+  assert_message(*state, "set.zip", &options,
+                 "done.policy: this is no checkpoint of a training run");
+  assert_int_equal(system("head -c 5000 done.policy.checkpoint > cut"), 0);
+  snprintf(options.checkpoint, sizeof options.checkpoint, "cut");
+  assert_message(*state, "set.zip", &options,
+                 "cut: the checkpoint is damaged or cut short");
+}
+
+static void test_failing_allocations(void **state) {
+  (void)state;
+  regal_options options = quick("scarce.policy");
+  options.steps = 1;
+  options.graphs_per_step = 2;
+  options.samples = 2;
+  options.valid_graphs = 1;
+  options.valid_evaluations = 40;
+  options.schedule_levels = 2;
+  for (size_t n = 2;; n += 1 + n / 60) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    regal_context *context;
+    assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
+    regal_status status =
+        regal_train(context, "set.zip", &options, NULL, NULL, NULL, NULL);
+    assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
+    assert_int_equal(regal_bytes_in_use(context), 0);
+    regal_context_free(context);
+    assert_int_equal(memory.blocks, 0);
+    if (!memory.failed)
+      return assert_in_range(n, 200, 5000);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_advantages),
+      cmocka_unit_test(test_equal_rewards),
+      CONTEXT_TEST(test_learns),
+      CONTEXT_TEST(test_threads),
+      CONTEXT_TEST(test_resume),
+      CONTEXT_TEST(test_every_kind),
+      CONTEXT_TEST(test_every_decoder),
+      CONTEXT_TEST(test_paper),
+      CONTEXT_TEST(test_validation),
+      CONTEXT_TEST(test_messages),
+      CONTEXT_TEST(test_checkpoint_messages),
+      cmocka_unit_test(test_failing_allocations),
+  };
+  return cmocka_run_group_tests_name("train", tests, make_dataset, files_leave);
+}

@@ -36,3 +36,27 @@ ${includes}
 endfunction()
 
 regal_embed_policies()
+
+# Every settings/NAME.json, likewise, for src/api/tuned.c.
+function(regal_embed_settings)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/settings/*.json)
+  set(includes "")
+  set(rows "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM LAST_ONLY name)
+    string(MAKE_C_IDENTIFIER "settings_${name}" symbol)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}
+      OUTPUT_VARIABLE relative)
+    regal_embed(${relative} ${symbol})
+    string(APPEND includes "#include \"${symbol}.embedded.h\"\n")
+    string(APPEND rows
+      " {\"${name}\", ${symbol}_embedded, sizeof ${symbol}_embedded},")
+  endforeach()
+  file(CONFIGURE OUTPUT ${REGAL_GENERATED_INCLUDES}/settings.embedded.h
+    CONTENT "/* Made of the files of settings/. */
+${includes}
+#define REGAL_EMBEDDED_SETTINGS${rows}
+")
+endfunction()
+
+regal_embed_settings()

@@ -13,8 +13,8 @@
  *   FLAG    (field, "name",                             "group", "help")
  *   TEXT    (field, "name", default or NULL,    "UNIT", "group", "help")
  *
- * Groups: reading, machine, objective, search, brkga, generate, dataset,
- * train, output.
+ * Groups: reading, machine, objective, search, brkga, anneal, generate,
+ * dataset, train, tune, output.
  */
 #ifndef REGAL_OPTIONS_H
 #define REGAL_OPTIONS_H
@@ -62,6 +62,8 @@
     "what guides the search: a policy file, rule, or rule-depth") \
   CHOICE(actions, "actions", "greedy", "greedy|sample", "search", \
     "what a policy does: its likeliest actions, or drawn ones") \
+  TEXT(settings, "settings", 0, "FILE|NAME", "search", \
+    "for tuned: from 'regal tune'; default: the shipped synthetic_OBJECTIVE") \
   INTEGER(evaluations, "evaluations", 0, 0, 1e15, "N", "search", \
     "budget in evaluations; 0 = 5000, or no limit with --time") \
   REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", \
@@ -187,6 +189,10 @@
     "a line for each step (CSV); OUTPUT.csv if not given") \
   TEXT(plot, "plot", 0, "FILE", "train", \
     "draw the curves of the log (SVG, by gnuplot) when training ends") \
+  FLAG(halving, "halving", "tune", \
+    "few graphs first, then twice as many with the better half of settings") \
+  INTEGER(graphs, "graphs", 0, 0, 1000000000, "N", "tune", \
+    "use so many graphs, from all over the training set; 0 = all") \
   TEXT(output, "output", 0, "FILE", "output", \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
   TEXT(trace, "trace", 0, "FILE", "output", \

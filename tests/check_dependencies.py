@@ -32,7 +32,8 @@ FOLDERS = {
     # The program: public headers only.
     "cli": [],
 }
-PUBLIC = {"regal.h", "regal_options.h", "regal_data.h", "regal_train.h"}
+PUBLIC = {"regal.h", "regal_options.h", "regal_data.h", "regal_train.h",
+          "regal_tune.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 DECLARED = re.compile(r"REGAL_API\b[^;{]*?\b(regal_\w+)\s*\(")
 # What compilers add by themselves, and sanitizers.

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/settings_file.h"
 #include "exact/exact.h"
 
 static const char by_budget[] = "stops at --evaluations or --time";
@@ -13,6 +14,7 @@ static const char no_budget[] = "none: one pass";
 static const regal_method methods[] = {
     {"auto", "list schedulers, then BRKGA, then annealing, each from the best", by_budget, regal_method_auto},
     {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
+    {"tuned", "BRKGA with --settings, as 'regal tune' found them", by_budget, regal_method_tuned},
     {"regal", "BRKGA guided by --policy, which reads the graph first", by_budget, regal_method_regal},
     {"gas", "the same with a policy of kind gas (an LSTM instead of a GNN)", by_budget, regal_method_gas},
     {"idrs", "the best of what --policy draws, without BRKGA", by_budget, regal_method_idrs},

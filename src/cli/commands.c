@@ -142,6 +142,22 @@ static const regal_command commands[] = {
      "regal train synthetic --preset paper --steps 1000 -o paper.policy\n"
      "mpirun -np 4 regal train synthetic -o my.policy --threads 1",
      regal_command_train},
+    {"tune", "search settings of BRKGA on a dataset, for --method tuned",
+     "Tries a grid of settings (population, elites, mutants, islands, a Beta\n"
+     "for each class of genes: 648 for decoder paper, as many as the paper's)\n"
+     "on the graphs of split train, or on all if there are no splits, and\n"
+     "writes the one with the best mean improvement over standard BRKGA.\n"
+     "FILE.csv has every run; a tuning that was stopped goes on from there.\n"
+     "With mpirun several processes share the work. Neither threads nor\n"
+     "processes change the result.",
+     "DATASET -o FILE", 1, 1, "reading machine objective tune",
+     "decoder evaluations seed threads elite-bias exchange restart output json "
+     "quiet verbose",
+     "regal tune synthetic -o my.json\n"
+     "regal tune graphs.zip --halving --graphs 64 --objective memory -o "
+     "memory.json\n"
+     "regal optimize model.pb --method tuned --settings my.json",
+     regal_command_tune},
     {"methods", "list the methods and decoders",
      "Each method with what its budget (--evaluations, --time) means; each\n"
      "decoder with its classes of genes.",

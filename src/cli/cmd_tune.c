@@ -1,0 +1,137 @@
+/* regal tune DATASET -o FILE: settings of BRKGA for a training set. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/cli.h"
+#include "regal_tune.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A line that is updated on a terminal; elsewhere a line now and then. */
+typedef struct monitor {
+  bool on_terminal, shown;
+  double last; /* when a line was printed last */
+} monitor;
+
+enum { SECONDS_PER_LINE = 10 };
+
+static void format_left(const regal_tuning *now, char text[32]) {
+  double made = (double)(now->runs - now->resumed);
+  double left = now->seconds / made * (double)(now->total - now->runs);
+  if (!(left >= 0 && left < 1e8)) {
+    snprintf(text, 32, "-:--");
+    return;
+  }
+  unsigned long whole = (unsigned long)(left + .5);
+  snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
+           whole % 60);
+}
+
+static void show(void *state, const regal_tuning *now) {
+  monitor *m = state;
+  char left[32], best[64] = "";
+  if (now->seconds - m->last < (m->on_terminal ? .5 : SECONDS_PER_LINE))
+    return;
+  format_left(now, left);
+  if (now->round > 1)
+    snprintf(best, sizeof best, "  best %+.2f%%", now->improvement);
+  fprintf(stderr,
+          "%sround %zu of %zu  %llu of %llu runs (%.0f%%)%s  %s to go%s",
+          m->on_terminal ? "\r" : "", now->round, now->rounds,
+          (unsigned long long)now->runs, (unsigned long long)now->total,
+          100 * (double)now->runs / (double)now->total, best, left,
+          m->on_terminal ? "\033[K" : "\n");
+  m->shown = true;
+  m->last = now->seconds;
+}
+
+static void print_json(const regal_tuning *made, FILE *stream) {
+  fprintf(stream,
+          "{\"settings\": %zu, \"graphs\": %zu, \"runs\": %llu, \"resumed\": "
+          "%llu, \"improvement_percent\": %.4f, \"standard_error\": %.4f, "
+          "\"seconds\": %.3f}\n",
+          made->settings, made->graphs, (unsigned long long)made->runs,
+          (unsigned long long)made->resumed, made->improvement,
+          made->standard_error, made->seconds);
+}
+
+static void print_summary(const regal_cli *cli, const regal_tuning *made,
+                          FILE *stream) {
+  fprintf(stream, "settings     %s, best of %zu on %zu graph%s\n",
+          cli->options.output, made->settings, made->graphs,
+          made->graphs == 1 ? "" : "s");
+  fprintf(stream,
+          "improvement  %.2f%% over standard BRKGA (standard error %.2f)\n",
+          made->improvement, made->standard_error);
+  fprintf(stream, "runs         %llu", (unsigned long long)made->runs);
+  if (made->resumed)
+    fprintf(stream, ", %llu of them of an earlier call",
+            (unsigned long long)made->resumed);
+  fprintf(stream, "\ntime         %.1f s\n", made->seconds);
+}
+
+/* Options that do not change the settings. */
+static bool says_only_how(const char *name) {
+  static const char *const names[] = {"output", "json", "quiet", "verbose",
+                                      "threads"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i]))
+      return true;
+  return false;
+}
+
+/* The command that finds these settings, in one line, for their file. */
+static void join_command(const regal_cli *cli, char *text, size_t capacity) {
+  char value[1100], standard[1100];
+  regal_options defaults;
+  size_t used =
+      (size_t)snprintf(text, capacity, "regal tune %s", cli->argument[0]);
+  regal_options_init(&defaults);
+  for (size_t i = 0; i < regal_option_count() && used < capacity; i++) {
+    const regal_option_info *option = regal_option_at(i);
+    bool set = regal_option_text(&defaults, i, standard, sizeof standard);
+    if (!regal_option_text(&cli->options, i, value, sizeof value) ||
+        (set && !strcmp(value, standard)) || says_only_how(option->name))
+      continue;
+    bool flag = option->type == REGAL_OPTION_FLAG;
+    used += (size_t)snprintf(text + used, capacity - used, " --%s%s%s",
+                             option->name, flag ? "" : " ", flag ? "" : value);
+  }
+}
+
+static regal_status tune(regal_cli *cli, regal_tuning *made) {
+  monitor m = {.on_terminal = isatty(STDERR_FILENO)};
+  char command[1024];
+  join_command(cli, command, sizeof command);
+  regal_interrupt_begin(cli->context);
+  regal_status status =
+      regal_tune(cli->context, cli->argument[0], &cli->options, command,
+                 cli->options.quiet ? NULL : show, &m, made);
+  regal_interrupt_end();
+  if (m.on_terminal && m.shown)
+    fputs("\r\033[K", stderr);
+  return status;
+}
+
+regal_exit regal_command_tune(regal_cli *cli) {
+  regal_tuning made;
+  if (!cli->options.output[0])
+    return regal_cli_fail(cli, "'tune' needs -o FILE");
+  regal_status status = tune(cli, &made);
+  if (status != REGAL_OK)
+    return regal_cli_status(cli, status);
+  if (made.rank > 0)
+    return REGAL_EXIT_OK;
+  if (made.runs < made.total)
+    return regal_cli_fail(cli,
+                          "stopped after %llu of %llu runs; the same command "
+                          "goes on from here",
+                          (unsigned long long)made.runs,
+                          (unsigned long long)made.total);
+  FILE *report = strcmp(cli->options.output, "-") ? stdout : stderr;
+  if (cli->options.json)
+    print_json(&made, report);
+  else
+    print_summary(cli, &made, report);
+  return REGAL_EXIT_OK;
+}

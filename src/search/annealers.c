@@ -4,6 +4,7 @@
 #include <string.h>
 
 static const regal_annealer *const annealers[] = {
+    &regal_annealer_memory,
     &regal_annealer_phase,
     &regal_annealer_order,
 };

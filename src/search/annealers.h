@@ -4,6 +4,7 @@
 
 #include "search/annealer.h"
 
+extern const regal_annealer regal_annealer_memory;
 extern const regal_annealer regal_annealer_order;
 extern const regal_annealer regal_annealer_phase;
 

@@ -12,9 +12,9 @@ static const struct {
   const char *name;
   regal_method_fn run;
 } quick[] = {
-    {"single", regal_method_single}, {"heft", regal_method_heft},
-    {"cut", regal_cuts_offer},       {"lpmf", regal_method_lpmf},
-    {"dfs", regal_method_dfs},       {"bfs", regal_method_bfs},
+    {"single", regal_method_single},     {"heft", regal_method_heft},
+    {"cut", regal_cuts_offer},           {"lpmf", regal_method_lpmf},
+    {"dfs", regal_method_dfs},           {"bfs", regal_method_bfs},
     {"xla-list", regal_method_xla_list},
 };
 
@@ -102,6 +102,32 @@ static regal_status run_brkga(regal_search *search, story *story) {
   return status;
 }
 
+/* Of the time, to find a plan that fits at all. */
+#define FITTING_SHARE 0.3
+
+/* Beyond the memory limit: look for less memory first. The plan is offered to
+ * the search, which knows what it is worth. */
+static regal_status run_fitting(regal_search *search, story *story) {
+  regal_problem memory = *search->problem; /* a view; owns nothing */
+  memory.objective = REGAL_MEMORY;
+  const regal_annealer *annealer = regal_annealer_for(&memory);
+  if (!annealer)
+    return REGAL_OK;
+  regal_anneal_job job = {.search = search,
+                          .problem = &memory,
+                          .annealer = annealer,
+                          .start = search->best,
+                          .hot = annealer->hot,
+                          .cold = annealer->cold,
+                          .stream = UINT32_MAX};
+  regal_plan *best;
+  regal_anneal_grant(search, FITTING_SHARE, &job);
+  REGAL_TRY(regal_anneal(&job, &best));
+  REGAL_TRY(regal_search_offer(search, best));
+  tell(story, search, "memory annealing");
+  return REGAL_OK;
+}
+
 static regal_status run_annealing(regal_search *search, story *story) {
   regal_recipe recipe;
   const regal_annealer *annealer = regal_recipe_for(search, &recipe);
@@ -117,6 +143,8 @@ regal_status regal_method_auto(regal_search *search) {
   REGAL_TRY(run_quick(search, &story));
   if (wants_brkga(search) && !regal_search_should_stop(search))
     REGAL_TRY(run_brkga(search, &story));
+  if (search->best_fitness.excess > 0 && !regal_search_should_stop(search))
+    REGAL_TRY(run_fitting(search, &story));
   if (!regal_search_should_stop(search))
     REGAL_TRY(run_annealing(search, &story));
   regal_search_account(search, "%s", story.text);

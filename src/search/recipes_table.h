@@ -4,6 +4,6 @@
     {REGAL_KIND_COSTLY,  UINT32_MAX, INFINITY, "order",  8,     0.005, 0.5, 0.6, 100},
     {REGAL_KIND_LINKS,   UINT32_MAX, INFINITY, "order",  2,     0.005, 0.5, 0.5, 100},
     {REGAL_KIND_LIMITED, UINT32_MAX, INFINITY, "order",  1,     0.005, 0.5, 0,   100},
-    {REGAL_KIND_ONE,     UINT32_MAX, INFINITY, "memory", 0.003, 3e-5,  0.5, 0,   100},
-    {REGAL_KIND_MEMORY,  UINT32_MAX, INFINITY, "memory", 0.003, 3e-5,  0.5, 0,   100},
+    {REGAL_KIND_ONE,     UINT32_MAX, INFINITY, "memory", 0.01,  3e-5,  0.5, 0,   100},
+    {REGAL_KIND_MEMORY,  UINT32_MAX, INFINITY, "memory", 0.01,  3e-5,  0.5, 0,   100},
 /* clang-format on */

@@ -37,7 +37,7 @@ struct regal_search {
 
   uint64_t budget;      /* evaluations; UINT64_MAX: no limit */
   uint64_t evaluations; /* used so far */
-  double began;         /* regal_seconds() at the start */
+  double began, ended;  /* regal_seconds() of the search */
   double deadline;      /* or infinity */
   double last_report;
 
@@ -86,6 +86,7 @@ regal_status regal_method_brkga(regal_search *search);
 regal_status regal_method_random(regal_search *search);
 regal_status regal_method_anneal(regal_search *search);
 regal_status regal_method_multilevel(regal_search *search);
+regal_status regal_method_local(regal_search *search);
 regal_status regal_method_auto(regal_search *search);
 /* Search that a policy guides (search/guided.c). */
 regal_status regal_method_regal(regal_search *search);

@@ -78,6 +78,8 @@
     "start from this plan or order; never returns anything worse") \
   TEXT(ortools, "ortools", 0, "PATH", "search", \
     "cp-sat: OR-tools' library, or a folder that has it") \
+  INTEGER(local_restart, "local-restart", -1, -1, 1000000, "MOVES", "search", \
+    "local: start anew after so many per op without gain; 0 never, -1 tuned") \
   INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", \
     "chromosomes in each island") \
   REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", \

@@ -21,6 +21,7 @@ static const regal_method methods[] = {
     {"direct", "what --policy thinks best, without search", "none: one evaluation, and the policy's own", regal_method_direct},
     {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
     {"multilevel", "annealing of coarser and then finer graphs", by_budget, regal_method_multilevel},
+    {"local", "random moves that are not worse, from random placements", by_budget, regal_method_local},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
     {"cp-sat", "OR-tools' constraint solver, which may prove the best plan", by_time, regal_method_cp_sat},
     {"single", "everything on one device, in the file's order", no_budget, regal_method_single},

@@ -17,18 +17,19 @@
 /* What a stream is for; part of its key. Values are pinned: changing one
  * changes every result. */
 enum regal_purpose {
-  REGAL_PURPOSE_SAMPLE = 1,    /* genes of the population and of mutants */
-  REGAL_PURPOSE_PARENTS = 2,   /* which two chromosomes mate */
-  REGAL_PURPOSE_CROSSOVER = 3, /* which parent each gene comes from */
-  REGAL_PURPOSE_GENERATE = 4,  /* synthetic graphs */
-  REGAL_PURPOSE_TEST = 5,      /* tests and benchmarks */
-  REGAL_PURPOSE_AUGMENT = 6,   /* noise on a graph's times and sizes */
-  REGAL_PURPOSE_SPLIT = 7,     /* which graphs train and which test */
-  REGAL_PURPOSE_ANNEAL = 8,    /* moves, and whether they are accepted */
-  REGAL_PURPOSE_POLICY = 16,   /* initial weights, and actions */
-  REGAL_PURPOSE_FEATURES = 17, /* the BRKGA run that a policy reads */
-  REGAL_PURPOSE_TRAIN = 18,    /* which graphs, actions and episodes */
-  REGAL_PURPOSE_PARTITION = 19 /* starts of graph partitioning */
+  REGAL_PURPOSE_SAMPLE = 1,     /* genes of the population and of mutants */
+  REGAL_PURPOSE_PARENTS = 2,    /* which two chromosomes mate */
+  REGAL_PURPOSE_CROSSOVER = 3,  /* which parent each gene comes from */
+  REGAL_PURPOSE_GENERATE = 4,   /* synthetic graphs */
+  REGAL_PURPOSE_TEST = 5,       /* tests and benchmarks */
+  REGAL_PURPOSE_AUGMENT = 6,    /* noise on a graph's times and sizes */
+  REGAL_PURPOSE_SPLIT = 7,      /* which graphs train and which test */
+  REGAL_PURPOSE_ANNEAL = 8,     /* moves, and whether they are accepted */
+  REGAL_PURPOSE_POLICY = 16,    /* initial weights, and actions */
+  REGAL_PURPOSE_FEATURES = 17,  /* the BRKGA run that a policy reads */
+  REGAL_PURPOSE_TRAIN = 18,     /* which graphs, actions and episodes */
+  REGAL_PURPOSE_PARTITION = 19, /* starts of graph partitioning */
+  REGAL_PURPOSE_LOCAL = 21      /* starts and moves of local search */
 };
 
 static inline uint64_t regal_mix(uint64_t x) {

@@ -39,6 +39,7 @@ static void layout_times(regal_order *order, regal_carver *carver) {
   order->sent_at = regal_carve(carver, slots, 4);
   order->new_sent_at = regal_carve(carver, slots, 4);
   order->stamp = regal_carve(carver, slots, 4);
+  order->tail_end = regal_carve(carver, links ? 0 : ends, 8);
   order->tail_out = regal_carve(carver, links ? ops : 0, 8);
   order->tail_read = regal_carve(carver, slots, 8);
 }

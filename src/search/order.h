@@ -90,6 +90,7 @@ struct regal_order {
   int64_t *clock, *pending, *link; /* [d], [d * d], [d * d] */
   uint32_t *exchanged;             /* [d * d] */
   uint32_t awaited;
+  int64_t *tail_end;                /* [ops] blocking, waits only */
   int64_t *tail_link, *tail_out;    /* links only: [d * d], [ops] */
   int64_t *tail_read;               /* [tensors * devices] */
   struct regal_order_exchange *log; /* [ops * min(d - 1, inputs)] */

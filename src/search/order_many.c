@@ -257,16 +257,16 @@ static void reset(regal_order *order) {
 }
 
 /* The op's device must be free so long before the end: `tail` is that of what
- * runs there next. `end_ns` holds the tails of ops from where they wait. */
+ * runs there next. `tail_end` holds the tails of ops from where they wait. */
 static int64_t op_tail(regal_order *order, uint32_t op, int64_t tail) {
   const regal_problem *problem = order->problem;
   if (order->cells[op].awaited)
     for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
          w++)
-      tail = regal_later(tail, order->end_ns[problem->waiter[w]]);
+      tail = regal_later(tail, order->tail_end[problem->waiter[w]]);
   tail += order->cells[op].run_ns;
   if (problem->has_waits)
-    order->end_ns[op] = tail;
+    order->tail_end[op] = tail;
   return tail;
 }
 

@@ -1,14 +1,20 @@
 /* Blocking transfers between two devices: the state before a position is two
  * clocks, what is pending, and where the last exchange was. After an exchange
  * both devices are later than all that ran before it, so that an op waits only
- * for ops of the other device that ran since then. Simulations begin, and jump,
- * only where no op ahead waits for one behind: ends of ops are never kept.
+ * for ops of the other device that ran since then. The ends of ops that others
+ * wait for are kept. A simulation jumps over what is delayed alike: the clocks,
+ * and the ends that an op ahead waits for.
  */
 #include "search/order.h"
 
 typedef struct moment {
   int64_t clock0, clock1, pending_ns;
   uint32_t exchanged, awaited;
+  /* Waits only. Ends of ops before `first` are the kept ones, and `delay_ns`;
+   * of what is waited for since the last exchange, the delays are within
+   * `least` .. `most`. */
+  uint32_t first;
+  int64_t delay_ns, least, most;
 } moment;
 
 /* Whether an input of the op was made on the other device since the last
@@ -34,18 +40,21 @@ static moment wait_for(const regal_order *order, uint32_t op, moment now) {
   for (uint32_t i = graph->control_in_begin[op];
        i < graph->control_in_begin[op + 1]; i++) {
     uint32_t before = graph->control_in[i];
-    if (order->cells[before].device != device &&
-        order->position[before] >= now.exchanged)
-      start = regal_later(start, order->new_end_ns[before]);
+    uint32_t at = order->position[before];
+    if (order->cells[before].device != device && at >= now.exchanged)
+      start = regal_later(start, at >= now.first
+                                     ? order->new_end_ns[before]
+                                     : order->end_ns[before] + now.delay_ns);
   }
   *(device ? &now.clock1 : &now.clock0) = start;
   return now;
 }
 
-/* The last position at which an op of the other device waits for this one. */
-static uint32_t last_waiter(const regal_order *order, uint32_t op,
-                            uint32_t last) {
+/* The last position at which an op of the other device waits for this one, or
+ * 0. */
+static uint32_t last_waiter(const regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
+  uint32_t last = 0;
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++) {
     uint32_t waiter = problem->waiter[w], at = order->position[waiter];
@@ -55,8 +64,24 @@ static uint32_t last_waiter(const regal_order *order, uint32_t op,
   return last;
 }
 
+/* The op has ended; `keep`: this is what is kept from now on. */
+static moment note_end(regal_order *order, uint32_t op, moment now, bool keep) {
+  uint32_t last = last_waiter(order, op);
+  int64_t end = order->cells[op].device ? now.clock1 : now.clock0;
+  int64_t delay = end - order->end_ns[op];
+  order->new_end_ns[op] = end;
+  if (keep)
+    order->end_ns[op] = end;
+  if (last == 0)
+    return now;
+  now.awaited = last > now.awaited ? last : now.awaited;
+  now.least = delay < now.least ? delay : now.least;
+  now.most = regal_later(delay, now.most);
+  return now;
+}
+
 REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
-                              uint32_t end) {
+                              uint32_t end, bool keep) {
   for (uint32_t i = first; i < end; i++) {
     uint32_t op = order->op_at[i];
     const regal_order_cell *cell = &order->cells[op];
@@ -67,23 +92,33 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
       now.pending_ns = 0;
       now.exchanged = i;
       now.awaited = 0;
+      now.least = INT64_MAX;
+      now.most = INT64_MIN;
     }
     if (cell->waits)
       now = wait_for(order, op, now);
     now.clock0 += cell->device ? 0 : cell->run_ns;
     now.clock1 += cell->device ? cell->run_ns : 0;
     now.pending_ns += cell->cross_ns;
-    if (cell->awaited) {
-      order->new_end_ns[op] = cell->device ? now.clock1 : now.clock0;
-      now.awaited = last_waiter(order, op, now.awaited);
-    }
+    if (cell->awaited)
+      now = note_end(order, op, now, keep);
   }
   return now;
 }
 
-static moment moment_at(const regal_order_mark *mark) {
-  return (moment){mark->clock[0], mark->clock[1], mark->pending_ns,
-                  mark->exchanged, mark->awaited};
+/* The kept moment before mark `k`, with everything so much later. */
+static moment moment_at(const regal_order *order, uint32_t k, int64_t delay) {
+  const regal_order_mark *mark = &order->marks[k];
+  bool waits = mark->awaited >= k << order->block_bits;
+  return (moment){.clock0 = mark->clock[0] + delay,
+                  .clock1 = mark->clock[1] + delay,
+                  .pending_ns = mark->pending_ns,
+                  .exchanged = mark->exchanged,
+                  .awaited = mark->awaited,
+                  .first = k << order->block_bits,
+                  .delay_ns = delay,
+                  .least = waits ? delay : INT64_MAX,
+                  .most = waits ? delay : INT64_MIN};
 }
 
 static void set_mark(regal_order_mark *mark, moment now) {
@@ -91,24 +126,25 @@ static void set_mark(regal_order_mark *mark, moment now) {
       {now.clock0, now.clock1}, now.pending_ns, now.exchanged, now.awaited};
 }
 
-static void delay_marks(regal_order *order, uint32_t first, uint32_t end,
-                        int64_t delay) {
-  for (uint32_t k = first; delay && k < end; k++) {
+/* All that is kept from mark `first` to mark `end - 1` happens later. */
+static void delay_kept(regal_order *order, uint32_t first, uint32_t end,
+                       int64_t delay) {
+  uint32_t ops = order->problem->ops, bits = order->block_bits;
+  if (delay == 0)
+    return;
+  for (uint32_t k = first; k < end; k++) {
     order->marks[k].clock[0] += delay;
     order->marks[k].clock[1] += delay;
   }
-}
-
-/* The last mark up to `k` across which nobody waits. */
-static uint32_t quiet_mark(const regal_order *order, uint32_t k) {
-  while (order->marks[k].awaited >= k << order->block_bits && k > 0)
-    k--;
-  return k;
+  if (!order->problem->has_waits)
+    return;
+  uint32_t last = end == order->marks_count ? ops : (end - 1) << bits;
+  for (uint32_t i = first << bits; i < last; i++)
+    order->end_ns[order->op_at[i]] += delay;
 }
 
 /* From here on the exchanges are those of the kept order: what decides about
- * them is the same, no op has crossed the last one, and nobody ahead waits for
- * what has changed. */
+ * them is the same, and no op has crossed the last one. */
 static bool meets(const regal_order *order, uint32_t k, const moment *now) {
   const regal_order_mark *mark = &order->marks[k];
   uint32_t low = order->shifted_from, high = order->shifted_to;
@@ -116,72 +152,86 @@ static bool meets(const regal_order *order, uint32_t k, const moment *now) {
     low = order->shifted_to;
     high = order->shifted_from;
   }
-  uint32_t at = now->exchanged, position = k << order->block_bits;
+  uint32_t at = now->exchanged;
   return mark->exchanged == at && mark->pending_ns == now->pending_ns &&
-         !(at > low && at <= high) && now->awaited < position &&
-         mark->awaited < position;
+         !(at > low && at <= high);
 }
 
-/* The run time of the changed order, stretch by stretch; `keep`: marks are
- * written on the way. */
-REGAL_INLINE int64_t simulate(regal_order *order, bool keep) {
+/* Nobody ahead waits for anything behind, neither now nor in what is kept. */
+static bool is_quiet(const regal_order *order, uint32_t k, const moment *now) {
+  uint32_t position = k << order->block_bits;
+  return now->awaited < position && order->marks[k].awaited < position;
+}
+
+/* Everything that what is ahead depends on is later by `delay`. */
+static bool is_delayed(const regal_order *order, uint32_t k, const moment *now,
+                       int64_t delay) {
+  const regal_order_mark *mark = &order->marks[k];
+  return now->clock1 - mark->clock[1] == delay &&
+         (is_quiet(order, k, now) ||
+          (now->awaited == mark->awaited && now->least == delay &&
+           now->most == delay));
+}
+
+/* The run time of the changed order, stretch by stretch; or, when it is more
+ * than `allowed`, any number above that. `keep`: marks and ends are written on
+ * the way. */
+REGAL_INLINE int64_t simulate(regal_order *order, int64_t allowed, bool keep) {
   uint32_t ops = order->problem->ops, bits = order->block_bits, next = 0;
   const regal_order_stretch *touched = order->touched;
-  uint32_t k = quiet_mark(order, touched[0].first >> bits);
-  moment now = moment_at(&order->marks[k]);
+  uint32_t k = touched[0].first >> bits;
+  moment now = moment_at(order, k, 0);
   for (uint32_t end; (end = (k + 1) << bits) <= ops;) {
-    now = run_block(order, now, k << bits, end);
+    now = run_block(order, now, k << bits, end, keep);
     k++;
     while (next < order->touched_count && touched[next].last < end)
       next++;
     bool last = next == order->touched_count;
     if ((last || touched[next].first >= end) && meets(order, k, &now)) {
-      const regal_order_mark *mark = &order->marks[k];
-      int64_t delay = now.clock0 - mark->clock[0];
-      if (delay == now.clock1 - mark->clock[1]) {
+      int64_t delay = now.clock0 - order->marks[k].clock[0];
+      if (is_delayed(order, k, &now, delay)) {
         uint32_t to =
             last ? order->marks_count - 1 : touched[next].first >> bits;
         if (keep)
-          delay_marks(order, k, to + 1, delay);
+          delay_kept(order, k, to + 1, delay);
         if (last)
           return order->runtime_ns + delay;
-        uint32_t from = quiet_mark(order, to);
-        if (from > k) {
-          now = moment_at(&order->marks[from]);
-          now.clock0 += keep ? 0 : delay;
-          now.clock1 += keep ? 0 : delay;
-          k = from;
-        }
+        now = moment_at(order, to, keep ? 0 : delay);
+        k = to;
+        if (keep && now.most != INT64_MIN)
+          now.least = now.most = delay; /* than the marks ahead know */
         continue;
       }
-      if (last && !keep && order->has_tails)
-        return regal_later(now.clock0 + order->tails[2 * k],
-                           now.clock1 + order->tails[2 * k + 1]);
+      if (last && !keep && order->has_tails) {
+        int64_t least = regal_later(now.clock0 + order->tails[2 * k],
+                                    now.clock1 + order->tails[2 * k + 1]);
+        if (least > allowed || is_quiet(order, k, &now))
+          return least;
+      }
     }
     if (keep)
       set_mark(&order->marks[k], now);
   }
-  now = run_block(order, now, k << bits, ops);
+  now = run_block(order, now, k << bits, ops, keep);
   return regal_later(now.clock0, now.clock1);
 }
 
 static int64_t cost(regal_order *order, int64_t allowed) {
-  (void)allowed;
-  return simulate(order, false);
+  return simulate(order, allowed, false);
 }
 
 static void keep(regal_order *order, int64_t runtime_ns) {
   (void)runtime_ns;
-  simulate(order, true);
+  simulate(order, INT64_MAX, true);
 }
 
 static void reset(regal_order *order) {
-  moment now = {0, 0, 0, 0, 0};
+  moment now = {.least = INT64_MAX, .most = INT64_MIN};
   uint32_t ops = order->problem->ops, bits = order->block_bits;
   for (uint32_t k = 0; k < order->marks_count; k++) {
     uint32_t end = (k + 1) << bits;
     set_mark(&order->marks[k], now);
-    now = run_block(order, now, k << bits, end < ops ? end : ops);
+    now = run_block(order, now, k << bits, end < ops ? end : ops, true);
   }
   order->runtime_ns = regal_later(now.clock0, now.clock1);
 }
@@ -210,10 +260,10 @@ static void find_tails(regal_order *order) {
       if (cell->awaited)
         for (uint32_t w = problem->wait_begin[op];
              w < problem->wait_begin[op + 1]; w++)
-          after = regal_later(after, order->end_ns[problem->waiter[w]]);
+          after = regal_later(after, order->tail_end[problem->waiter[w]]);
       tail[cell->device] = after + cell->run_ns;
       if (problem->has_waits) /* from where it waits: after its exchange */
-        order->end_ns[op] = tail[cell->device];
+        order->tail_end[op] = tail[cell->device];
     }
     if (count > 0 && order->log[count - 1].position == i)
       tail[0] = tail[1] =

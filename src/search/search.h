@@ -86,6 +86,7 @@ regal_status regal_method_brkga(regal_search *search);
 regal_status regal_method_random(regal_search *search);
 regal_status regal_method_anneal(regal_search *search);
 regal_status regal_method_multilevel(regal_search *search);
+regal_status regal_method_local(regal_search *search);
 regal_status regal_method_auto(regal_search *search);
 /* Search that a policy guides (search/guided.c). */
 regal_status regal_method_regal(regal_search *search);

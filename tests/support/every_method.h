@@ -8,8 +8,8 @@
 
 #include "api/methods.h"
 
-/* False for `gas`, which needs a network (tests/unit/test_guided.c has one), and
- * for `cp-sat`, which needs a library (tests/slow/test_cp_sat.c). */
+/* False for `gas`, which needs a network (tests/unit/test_guided.c has one),
+ * and for `cp-sat`, which needs a library (tests/slow/test_cp_sat.c). */
 static inline bool can_run(const char *method) {
   return strcmp(method, "gas") != 0 && strcmp(method, "cp-sat") != 0;
 }

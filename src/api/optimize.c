@@ -110,22 +110,33 @@ static regal_status open_policy(regal_search *search, regal_guide **guide) {
   return REGAL_OK;
 }
 
-/* The search needs the bound of its objective only; the other one is for the
- * report, and comes after the time that the user gave (judge). */
+/* Below so many seconds the bound that knows transfers waits until the search
+ * is over. */
+#define SHORT_SECONDS 0.5
+
+/* The search needs the bound of its objective only; what the report wants
+ * beside it comes after the time that the user gave. */
 static regal_status bound_objective(regal_search *search) {
+  const regal_options *options = search->options;
   if (search->problem->objective == REGAL_MEMORY)
     return regal_bound_memory(search->context, search->problem,
                               &search->bound.peak_bytes);
+  if (options->time > 0 && options->time < SHORT_SECONDS)
+    return regal_bound_runtime_quick(search->context, search->problem,
+                                     &search->bound.runtime_ns);
   return regal_bound_runtime(search->context, search->problem,
                              &search->bound.runtime_ns);
 }
 
-static regal_status bound_the_other(regal_search *search) {
-  if (search->problem->objective == REGAL_MEMORY)
-    return regal_bound_runtime(search->context, search->problem,
-                               &search->bound.runtime_ns);
-  return regal_bound_memory(search->context, search->problem,
-                            &search->bound.peak_bytes);
+/* A method may have proven more (cp-sat). */
+static regal_status complete_bounds(regal_search *search) {
+  regal_bound found;
+  REGAL_TRY(regal_bound_compute(search->context, search->problem, &found));
+  if (found.runtime_ns > search->bound.runtime_ns)
+    search->bound.runtime_ns = found.runtime_ns;
+  if (found.peak_bytes > search->bound.peak_bytes)
+    search->bound.peak_bytes = found.peak_bytes;
+  return REGAL_OK;
 }
 
 static regal_status run_search(regal_search *search, regal_guide **guide) {
@@ -182,7 +193,7 @@ static regal_status judge(regal_search *search, regal_result *result) {
       regal_fitness_less(search->plan_fitness, judged))
     return regal_fail(search->context, REGAL_INTERNAL,
                       "the simulator and the verifier disagree on a plan");
-  REGAL_TRY(bound_the_other(search));
+  REGAL_TRY(complete_bounds(search));
   REGAL_TRY(cost_before(search, &result->before));
   result->account = regal_copy_text(search->context, search->account);
   if (!result->account)

@@ -270,14 +270,16 @@ static uint64_t transfer_effort(const regal_problem *problem) {
   return effort < MOST_TRANSFER_EFFORT ? effort : MOST_TRANSFER_EFFORT;
 }
 
-static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch) {
+static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch,
+                                  bool transfers) {
   const regal_problem *problem = state->problem;
   for (uint32_t op = 0; op < problem->ops; op++)
     state->shortest[op] = shortest_run(problem, op);
   find_critical_path(state);
-  REGAL_TRY(regal_bound_transfer(state->context, problem, state->shortest,
-                                 transfer_effort(problem), state->head,
-                                 state->tail));
+  if (transfers)
+    REGAL_TRY(regal_bound_transfer(state->context, problem, state->shortest,
+                                   transfer_effort(problem), state->head,
+                                   state->tail));
   find_longest_chain(state);
   rank_ops(state, scratch);
   apply_mask(state, UINT64_MAX >> (64 - problem->devices));
@@ -287,9 +289,9 @@ static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch) {
   return REGAL_OK;
 }
 
-regal_status regal_bound_runtime(regal_context *context,
-                                 const regal_problem *problem,
-                                 int64_t *runtime_ns) {
+static regal_status compute(regal_context *context,
+                            const regal_problem *problem, bool transfers,
+                            int64_t *runtime_ns) {
   size_t n = problem->ops, leaves = 1;
   while (leaves < n)
     leaves *= 2;
@@ -309,7 +311,7 @@ regal_status regal_bound_runtime(regal_context *context,
     state.leaves = (uint32_t)leaves;
     state.work = tree;
     state.best = tree + 2 * leaves;
-    status = bound_runtime(&state, keyed + n);
+    status = bound_runtime(&state, keyed + n, transfers);
   }
   regal_release(context, times);
   regal_release(context, keyed);
@@ -318,4 +320,16 @@ regal_status regal_bound_runtime(regal_context *context,
   if (status == REGAL_OK)
     *runtime_ns = state.found;
   return status;
+}
+
+regal_status regal_bound_runtime(regal_context *context,
+                                 const regal_problem *problem,
+                                 int64_t *runtime_ns) {
+  return compute(context, problem, true, runtime_ns);
+}
+
+regal_status regal_bound_runtime_quick(regal_context *context,
+                                       const regal_problem *problem,
+                                       int64_t *runtime_ns) {
+  return compute(context, problem, false, runtime_ns);
 }

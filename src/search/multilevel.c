@@ -98,6 +98,21 @@ static double share_of(const tower *tower, uint32_t level) {
   return level ? part / left : 1;
 }
 
+/* The finest level begins with the best plan that there is. */
+static regal_status choose_start(const tower *tower, regal_plan **plan) {
+  regal_search *search = tower->search;
+  regal_cost cost;
+  if (!search->best)
+    return REGAL_OK;
+  regal_simulate(search->simulator, *plan, &cost);
+  if (!regal_fitness_less(search->plan_fitness,
+                          regal_fitness_of(search->problem, &cost)))
+    return REGAL_OK;
+  regal_plan_free(*plan);
+  *plan = NULL;
+  return regal_plan_copy(search->context, search->best, plan);
+}
+
 static regal_status descend(const tower *tower, regal_plan **plan) {
   for (uint32_t level = tower->count; level > 0; level--) {
     REGAL_TRY(anneal_level(tower, level, share_of(tower, level), plan));
@@ -106,6 +121,7 @@ static regal_status descend(const tower *tower, regal_plan **plan) {
     regal_plan_free(*plan);
     *plan = finer;
   }
+  REGAL_TRY(choose_start(tower, plan));
   return anneal_level(tower, 0, 1, plan);
 }
 

@@ -133,7 +133,7 @@ static void test_stops_at_bound(void **state) {
   result = optimize(b);
   assert_int_equal(result->stop, REGAL_STOP_BOUND);
   assert_int_equal(result->evaluations, 0);
-  assert_string_equal(result->account, "best of the list schedulers: single");
+  assert_non_null(strstr(result->account, "single: 0.00% after "));
   regal_result_free(result);
 }
 

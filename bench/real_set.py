@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""The real graphs of data/ as one dataset: bench/real_set.py OUTPUT.zip
+
+Packs data/torch.zip, tf.zip and xla.zip together; names get their archive in
+front (torch-hf_gpt2_train), because some are in two. Splits stay as they are:
+they were made by topology, family by family. Graphs that need an option to be
+read are left out, and so are those above --ops.
+"""
+import argparse
+import csv
+import io
+import pathlib
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output")
+    parser.add_argument("--ops", type=int, default=10**9)
+    arguments = parser.parse_args()
+    rows, columns = [], None
+    with zipfile.ZipFile(arguments.output, "w", zipfile.ZIP_DEFLATED) as out:
+        for archive in ("torch", "tf", "xla"):
+            with zipfile.ZipFile(ROOT / f"data/{archive}.zip") as source:
+                text = source.read("index.csv").decode()
+                reader = csv.DictReader(io.StringIO(text))
+                columns = reader.fieldnames
+                for row in reader:
+                    if row["reading"] or int(row["ops"]) > arguments.ops:
+                        continue
+                    content = source.read(row["file"])
+                    row["name"] = f"{archive}-{row['name']}"
+                    row["file"] = f"{archive}-{row['file']}"
+                    out.writestr(row["file"], content)
+                    rows.append(row)
+        index = io.StringIO()
+        writer = csv.DictWriter(index, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        out.writestr("index.csv", index.getvalue())
+    print(f"{len(rows)} graphs")
+
+
+if __name__ == "__main__":
+    main()

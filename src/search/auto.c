@@ -40,14 +40,25 @@ static double gap_of(const regal_search *search) {
   return bound > 0 ? 100 * (value / (double)bound - 1) : 0;
 }
 
-/* "heft 12.3% at 0.004 s; " */
+/* How far into the budget; by the clock only if that is the budget. */
+static void tell_when(const regal_search *search, char *when, size_t room) {
+  if (search->budget == UINT64_MAX)
+    snprintf(when, room, "%.3f s", regal_seconds() - search->began);
+  else
+    snprintf(when, room, "%llu evaluations",
+             (unsigned long long)search->evaluations);
+}
+
+/* "heft: 12.30% after 0.004 s; " */
 static void tell(story *story, const regal_search *search, const char *what) {
+  char when[48];
   size_t room = sizeof story->text - story->length;
+  tell_when(search, when, sizeof when);
   int wrote =
-      snprintf(story->text + story->length, room, "%s%s: %s%.2f%% after %.3f s",
+      snprintf(story->text + story->length, room, "%s%s: %s%.2f%% after %s",
                story->length ? "; " : "", what,
-               search->best_fitness.excess ? "beyond limit, " : "",
-               gap_of(search), regal_seconds() - search->began);
+               search->best_fitness.excess ? "beyond the limit, " : "",
+               gap_of(search), when);
   if (wrote > 0 && (size_t)wrote < room)
     story->length += (size_t)wrote;
 }

@@ -133,7 +133,7 @@ static void test_stops_at_bound(void **state) {
   result = optimize(b);
   assert_int_equal(result->stop, REGAL_STOP_BOUND);
   assert_int_equal(result->evaluations, 0);
-  assert_non_null(strstr(result->account, "single: 0.00% after "));
+  assert_non_null(strstr(result->account, "single: 0.00% after 0 evaluations"));
   regal_result_free(result);
 }
 
@@ -342,6 +342,8 @@ static void check_start(search_bench *b, const char *path,
         continue;
       set_option(b, "method", regal_method_at(m).name);
       set_option(b, "decoder", regal_decoder_at(d).name);
+      if (b->options.policy[0] && !strcmp(regal_decoder_at(d).name, "closure"))
+        continue; /* no priorities for the rule to speak of */
       b->options.evaluations = 1 + (int64_t)d * 200;
       regal_result *result = optimize(b);
       assert_false(regal_fitness_less(given, fitness_of(result)));

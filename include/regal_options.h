@@ -65,7 +65,7 @@
   TEXT(settings, "settings", 0, "FILE|NAME", "search", \
     "for tuned: from 'regal tune'; default: the shipped synthetic_OBJECTIVE") \
   INTEGER(evaluations, "evaluations", 0, 0, 1e15, "N", "search", \
-    "budget in evaluations; 0 = 5000, or no limit with --time") \
+    "budget in evaluations; 0 = 5000 (auto: about a second), none with --time") \
   REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", \
     "stop after this long; 0 = no limit") \
   REAL(target, "target", 0, 0, 9.2e18, "COST", "search", \
@@ -95,7 +95,7 @@
   INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", \
     "draw the population anew after so many without gain; 0 = never") \
   TEXT(annealer, "annealer", 0, "NAME", "anneal", \
-    "what annealing works on: see 'regal methods'") \
+    "what annealing works on: order, phase or memory; tuned if not given") \
   REAL(hot, "hot", 0, 0, 1e9, "T", "anneal", \
     "temperature at the start, in mean op times or in peaks; 0 = tuned") \
   REAL(cold, "cold", 0, 0, 1e9, "T", "anneal", \

@@ -30,15 +30,30 @@ regal_status regal_problem_create(regal_context *context,
                             (enum regal_objective)options->objective, problem);
 }
 
+/* Annealing makes so many moves, times ops, in about a second. */
+#define AUTO_EFFORT 300000000
+#define AUTO_MOST 500000
+
+/* The paper's 5000; for `auto`, whose evaluations are mostly single moves,
+ * about what a second allows: a number that depends on the graph alone, so that
+ * the plan does. */
+static uint64_t default_evaluations(const regal_search *search) {
+  if (search->method->run != regal_method_auto)
+    return DEFAULT_EVALUATIONS;
+  uint64_t moves = AUTO_EFFORT / search->problem->ops;
+  moves = moves < AUTO_MOST ? moves : AUTO_MOST;
+  return moves > DEFAULT_EVALUATIONS ? moves : DEFAULT_EVALUATIONS;
+}
+
 static void set_budget(regal_search *search) {
   const regal_options *options = search->options;
-  search->began = regal_seconds();
   search->deadline =
       options->time > 0 ? search->began + options->time : INFINITY;
   if (options->evaluations > 0)
     search->budget = (uint64_t)options->evaluations;
   else
-    search->budget = options->time > 0 ? UINT64_MAX : DEFAULT_EVALUATIONS;
+    search->budget =
+        options->time > 0 ? UINT64_MAX : default_evaluations(search);
 }
 
 /* A plan from outside is checked before the fast code sees it. */
@@ -140,8 +155,9 @@ static regal_status complete_bounds(regal_search *search) {
 }
 
 static regal_status run_search(regal_search *search, regal_guide **guide) {
-  set_budget(search);
+  search->began = regal_seconds();
   REGAL_TRY(find_method(search));
+  set_budget(search);
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
                               &search->pool));

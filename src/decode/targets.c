@@ -11,8 +11,8 @@ enum { MOST = REGAL_MOST_ANCESTORS + 1 };
 /* -- The tournament ---------------------------------------------------------
  */
 
-static void lay_out_tournament(regal_tournament *made, regal_carver *carver,
-                               uint32_t players) {
+static void lay_out_tournament(regal_target_tournament *made,
+                               regal_carver *carver, uint32_t players) {
   uint32_t nodes = players;
   int level = 0;
   for (bool more = true; more; level++) {
@@ -27,7 +27,7 @@ static void lay_out_tournament(regal_tournament *made, regal_carver *carver,
   made->levels = level;
 }
 
-static void begin_tournament(regal_tournament *made) {
+static void begin_tournament(regal_target_tournament *made) {
   for (int level = 0; level < made->levels; level++) {
     size_t padded = ((size_t)made->nodes[level] + 7) / 8 * 8;
     for (size_t node = 0; node < padded; node++)
@@ -35,7 +35,8 @@ static void begin_tournament(regal_tournament *made) {
   }
 }
 
-REGAL_INLINE void set_key(regal_tournament *made, uint32_t player, double key) {
+REGAL_INLINE void set_key(regal_target_tournament *made, uint32_t player,
+                          double key) {
   made->key[0][player] = key;
   made->stale[1][player / 512] |= UINT64_C(1) << player / 8 % 64;
 }
@@ -57,7 +58,7 @@ REGAL_INLINE player play_pair(const double *key, uint32_t child) {
   return (player){b < a ? b : a, child + (b < a)};
 }
 
-REGAL_INLINE void settle_node(regal_tournament *made, int level,
+REGAL_INLINE void settle_node(regal_target_tournament *made, int level,
                               uint32_t node) {
   const double *key = made->key[level - 1] + (size_t)node * 8;
   player low = play(play_pair(key, 0), play_pair(key, 2));
@@ -69,7 +70,7 @@ REGAL_INLINE void settle_node(regal_tournament *made, int level,
       level > 1 ? made->winner[level - 1][winner] : winner;
 }
 
-static void settle(regal_tournament *made) {
+static void settle(regal_target_tournament *made) {
   for (int level = 1; level < made->levels; level++)
     for (uint32_t word = 0; word <= made->nodes[level] / 64; word++) {
       uint64_t stale = made->stale[level][word];
@@ -285,7 +286,7 @@ void regal_targets_begin(regal_targets *targets, const regal_problem *problem,
 }
 
 regal_closure regal_targets_best(const regal_targets *targets) {
-  const regal_tournament *tournament = &targets->tournament;
+  const regal_target_tournament *tournament = &targets->tournament;
   return targets->closure[tournament->winner[tournament->levels - 1][0]];
 }
 

@@ -31,13 +31,13 @@ typedef struct regal_closure {
  * depends on a key. */
 #define REGAL_TOURNAMENT_LEVELS 11 /* 8^11 is more than there can be */
 
-typedef struct regal_tournament {
+typedef struct regal_target_tournament {
   double *key[REGAL_TOURNAMENT_LEVELS]; /* of the players, then of winners */
   uint32_t *winner[REGAL_TOURNAMENT_LEVELS]; /* not of the players */
   uint64_t *stale[REGAL_TOURNAMENT_LEVELS];  /* bit per node */
   uint32_t nodes[REGAL_TOURNAMENT_LEVELS];
   int levels; /* the topmost has one node */
-} regal_tournament;
+} regal_target_tournament;
 
 typedef struct regal_targets {
   /* Fixed for the problem. */
@@ -58,7 +58,7 @@ typedef struct regal_targets {
   uint64_t *tally;        /* [tensors] stamp << 8 | uses in a closure */
   uint64_t *met;          /* [ops] stamp of the closure it was put into */
   uint64_t stamp;
-  regal_tournament tournament;
+  regal_target_tournament tournament;
 } regal_targets;
 
 void regal_targets_layout(regal_targets *targets, regal_carver *carver,

@@ -12,8 +12,8 @@ static regal_status anneal(regal_search *search, bool levels) {
   if (search->options->annealer[0] &&
       (!annealer || strcmp(annealer->name, search->options->annealer) != 0))
     return regal_fail(search->context, REGAL_BAD_INPUT,
-                      "--annealer: \"%s\" is none, or not for this problem; "
-                      "'regal methods' lists them",
+                      "--annealer: \"%s\" is none of order, phase and memory, "
+                      "or not for this problem",
                       search->options->annealer);
   if (!annealer || regal_search_should_stop(search))
     return REGAL_OK;

@@ -2,6 +2,7 @@
  * decoder is strong; then annealing by the recipe that was tuned for problems
  * of this kind and size and for this budget (search/recipes.h).
  */
+#include <math.h>
 #include <string.h>
 
 #include "search/anneal.h"
@@ -84,6 +85,7 @@ static regal_status run_quick(regal_search *search, story *story) {
  * graphs are the other way round (docs/results.md). */
 #define WIDE_SHARE 0.97
 #define NARROW_SHARE 0.1
+#define MOST_DECODES 20000.0 /* where the budget is evaluations */
 
 static double brkga_share(const regal_problem *problem) {
   const regal_graph *graph = problem->graph;
@@ -104,6 +106,7 @@ static regal_status run_brkga(regal_search *search, story *story) {
   uint64_t budget = search->budget;
   double deadline = search->deadline, now = regal_seconds();
   double share = brkga_share(search->problem);
+  char what[64];
   regal_options options = *given;
   if (!options.decoder[0]) {
     strcpy(options.decoder, "clock");
@@ -112,10 +115,13 @@ static regal_status run_brkga(regal_search *search, story *story) {
     options.elites = 0.3;
     options.mutants = 0.1;
   }
+  snprintf(what, sizeof what, "brkga on %.40s", options.decoder);
   search->options = &options;
-  if (budget != UINT64_MAX)
-    search->budget -=
-        (uint64_t)((1 - share) * (double)(budget - search->evaluations));
+  if (budget != UINT64_MAX) {
+    /* a decode takes as long as many moves */
+    double most = share * (double)(budget - search->evaluations);
+    search->budget = search->evaluations + (uint64_t)fmin(most, MOST_DECODES);
+  }
   if (given->time > 0)
     search->deadline = now + share * (deadline - now);
   regal_status status = regal_method_brkga(search);
@@ -123,7 +129,7 @@ static regal_status run_brkga(regal_search *search, story *story) {
   search->budget = budget;
   search->deadline = deadline;
   if (status == REGAL_OK)
-    tell(story, search, "brkga on clock");
+    tell(story, search, what);
   return status;
 }
 

@@ -81,7 +81,7 @@ regal_status regal_method_dfs(regal_search *search);
 regal_status regal_method_bfs(regal_search *search);
 regal_status regal_method_lpmf(regal_search *search);
 regal_status regal_method_xla_list(regal_search *search);
-/* Search on chromosomes (search/brkga.c, search/sampling.c). */
+/* Search on chromosomes (search/genetic.c, search/guided.c). */
 regal_status regal_method_brkga(regal_search *search);
 regal_status regal_method_random(regal_search *search);
 regal_status regal_method_anneal(regal_search *search);

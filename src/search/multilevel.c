@@ -98,11 +98,12 @@ static double share_of(const tower *tower, uint32_t level) {
   return level ? part / left : 1;
 }
 
-/* The finest level begins with the best plan that there is. */
+/* The finest level begins with the best plan that there is; but not with one
+ * that fits a memory limit and is slow, where a fast one is just beyond it. */
 static regal_status choose_start(const tower *tower, regal_plan **plan) {
   regal_search *search = tower->search;
   regal_cost cost;
-  if (!search->best)
+  if (!search->best || search->problem->limited)
     return REGAL_OK;
   regal_simulate(search->simulator, *plan, &cost);
   if (!regal_fitness_less(search->plan_fitness,

@@ -160,6 +160,34 @@ static regal_status run_fitting(regal_search *search, story *story) {
   return REGAL_OK;
 }
 
+/* Of the budget, for a plan that ignores the memory limit. */
+#define UNLIMITED_SHARE 0.15
+
+/* Where the limit hardly matters the best plan without it is the best with it,
+ * and annealers that know no memory are far faster. */
+static regal_status run_unlimited(regal_search *search, story *story) {
+  regal_problem view = *search->problem; /* owns nothing */
+  view.limited = false;
+  for (uint32_t a = 0; a < view.devices; a++)
+    view.limit[a] = REGAL_UNLIMITED;
+  const regal_annealer *annealer = regal_annealer_for(&view);
+  if (!annealer)
+    return REGAL_OK;
+  regal_anneal_job job = {.search = search,
+                          .problem = &view,
+                          .annealer = annealer,
+                          .start = search->best,
+                          .hot = annealer->hot,
+                          .cold = annealer->cold,
+                          .stream = UINT32_MAX - 1};
+  regal_plan *best;
+  regal_anneal_grant(search, UNLIMITED_SHARE, &job);
+  REGAL_TRY(regal_anneal(&job, &best));
+  REGAL_TRY(regal_search_offer(search, best));
+  tell(story, search, "without the limit");
+  return REGAL_OK;
+}
+
 static regal_status run_annealing(regal_search *search, story *story) {
   regal_anneal_recipe recipe;
   const regal_annealer *annealer = regal_recipe_for(search, &recipe);
@@ -175,6 +203,9 @@ regal_status regal_method_auto(regal_search *search) {
   REGAL_TRY(run_quick(search, &story));
   if (wants_brkga(search) && !regal_search_should_stop(search))
     REGAL_TRY(run_brkga(search, &story));
+  if (search->problem->limited && search->problem->objective == REGAL_RUNTIME &&
+      !regal_search_should_stop(search))
+    REGAL_TRY(run_unlimited(search, &story));
   if (search->best_fitness.excess > 0 && !regal_search_should_stop(search))
     REGAL_TRY(run_fitting(search, &story));
   if (!regal_search_should_stop(search))

@@ -29,6 +29,7 @@
 #include "data/synthetic.h"
 #include "formats/archive_catalog.h"
 #include "search/anneal.h"
+#include "support/every_method.h"
 #include "support/random_cases.h"
 
 #define DATA REGAL_TEST_DATA "/../data/"
@@ -196,9 +197,12 @@ static void set_budget(soak *s) {
 static void set_search(soak *s) {
   set(s, "seed", "%d", (int)below(s, 1000));
   size_t method = below(s, regal_method_count() + 4);
-  set(s, "method", "%s",
-      method < regal_method_count() ? regal_method_at(method).name : "auto");
-  if (one_in(s, 2))
+  const char *name =
+      method < regal_method_count() ? regal_method_at(method).name : "auto";
+  set(s, "method", "%s", can_run(name) ? name : "auto");
+  bool guided =
+      give_policy(s->options.method, &s->options) && s->options.policy[0];
+  if (one_in(s, 2) && !guided) /* the rule is not for every decoder */
     set(s, "decoder", "%s",
         regal_decoder_at(below(s, regal_decoder_count())).name);
   set_budget(s);

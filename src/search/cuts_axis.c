@@ -3,6 +3,7 @@
 
 #include "cost/keyed.h"
 #include "search/cuts_parts.h"
+#include "search/fold.h"
 
 void regal_cuts_file_order(const regal_problem *problem, uint32_t *order) {
   for (uint32_t op = 0; op < problem->ops; op++)
@@ -60,20 +61,8 @@ void regal_cuts_rank_along(const regal_problem *problem,
 
 void regal_cuts_rank_fold(const regal_problem *problem, uint32_t peak,
                           regal_cut_axis *axis) {
-  uint32_t *rank = axis->rank;
-  for (uint32_t op = 0; op < problem->ops; op++)
-    rank[op] = op <= peak ? op : REGAL_NONE;
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    if (rank[op] == REGAL_NONE) /* reads nothing */
-      rank[op] = peak;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
-      uint32_t next = problem->successor[s];
-      if (next > peak && rank[op] < rank[next])
-        rank[next] = rank[op];
-    }
-  }
-  join_groups(problem, rank);
+  regal_fold_rank(problem, peak, axis->rank);
+  join_groups(problem, axis->rank);
   axis->along = NULL;
 }
 

@@ -27,21 +27,20 @@ static uint32_t find_peak(const regal_problem *problem, uint32_t *left) {
   return at;
 }
 
-static uint32_t rank_of(const regal_problem *problem, const uint32_t *rank,
-                        uint32_t op) {
-  const regal_graph *graph = problem->graph;
-  uint32_t least = op;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
-    uint32_t before = rank[problem->producer[problem->input[i]]];
-    least = before < least ? before : least;
+void regal_fold_rank(const regal_problem *problem, uint32_t peak,
+                     uint32_t *rank) {
+  for (uint32_t op = 0; op < problem->ops; op++)
+    rank[op] = op <= peak ? op : REGAL_NONE;
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    if (rank[op] == REGAL_NONE) /* depends on nothing */
+      rank[op] = peak;
+    for (uint32_t s = problem->successor_begin[op];
+         s < problem->successor_begin[op + 1]; s++) {
+      uint32_t next = problem->successor[s];
+      if (next > peak && rank[op] < rank[next])
+        rank[next] = rank[op];
+    }
   }
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++) {
-    uint32_t before = rank[graph->control_in[i]];
-    least = before < least ? before : least;
-  }
-  return least;
 }
 
 /* Counting sort of ops by rank. */
@@ -66,8 +65,7 @@ regal_status regal_fold_order(regal_context *context,
   bool had = rank && scratch;
   if (had) {
     uint32_t peak = find_peak(problem, scratch);
-    for (uint32_t op = 0; op < ops; op++)
-      rank[op] = op <= peak ? op : rank_of(problem, rank, op);
+    regal_fold_rank(problem, peak, rank);
     sort_by_rank(ops, rank, scratch, by_fold);
   }
   regal_release(context, scratch);

@@ -13,14 +13,15 @@ endfunction()
 
 regal_embed(data/rooflines.json rooflines)
 
-# Every policies/NAME.policy, as a table of rows for src/learn/policies.c.
-function(regal_embed_policies)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/policies/*.policy)
+# regal_embed_folder(FOLDER ENDING PREFIX): "FOLDER.embedded.h" defines
+# REGAL_EMBEDDED_FOLDER, a row {name, bytes, size} for each FOLDER/NAME.ENDING.
+function(regal_embed_folder folder ending prefix)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.${ending})
   set(includes "")
   set(rows "")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM LAST_ONLY name)
-    string(MAKE_C_IDENTIFIER "policy_${name}" symbol)
+    string(MAKE_C_IDENTIFIER "${prefix}_${name}" symbol)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}
       OUTPUT_VARIABLE relative)
     regal_embed(${relative} ${symbol})
@@ -28,35 +29,13 @@ function(regal_embed_policies)
     string(APPEND rows
       " {\"${name}\", ${symbol}_embedded, sizeof ${symbol}_embedded},")
   endforeach()
-  file(CONFIGURE OUTPUT ${REGAL_GENERATED_INCLUDES}/policies.embedded.h
-    CONTENT "/* Made of the files of policies/. */
+  string(TOUPPER ${folder} upper)
+  file(CONFIGURE OUTPUT ${REGAL_GENERATED_INCLUDES}/${folder}.embedded.h
+    CONTENT "/* Made of the files of ${folder}/. */
 ${includes}
-#define REGAL_EMBEDDED_POLICIES${rows}
+#define REGAL_EMBEDDED_${upper}${rows}
 ")
 endfunction()
 
-regal_embed_policies()
-
-# Every settings/NAME.json, likewise, for src/api/tuned.c.
-function(regal_embed_settings)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/settings/*.json)
-  set(includes "")
-  set(rows "")
-  foreach(file IN LISTS files)
-    cmake_path(GET file STEM LAST_ONLY name)
-    string(MAKE_C_IDENTIFIER "settings_${name}" symbol)
-    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}
-      OUTPUT_VARIABLE relative)
-    regal_embed(${relative} ${symbol})
-    string(APPEND includes "#include \"${symbol}.embedded.h\"\n")
-    string(APPEND rows
-      " {\"${name}\", ${symbol}_embedded, sizeof ${symbol}_embedded},")
-  endforeach()
-  file(CONFIGURE OUTPUT ${REGAL_GENERATED_INCLUDES}/settings.embedded.h
-    CONTENT "/* Made of the files of settings/. */
-${includes}
-#define REGAL_EMBEDDED_SETTINGS${rows}
-")
-endfunction()
-
-regal_embed_settings()
+regal_embed_folder(policies policy policy) # for src/learn/policies.c
+regal_embed_folder(settings json settings) # for src/api/tuned.c

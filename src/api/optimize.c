@@ -129,29 +129,35 @@ static regal_status open_policy(regal_search *search, regal_guide **guide) {
  * is over. */
 #define SHORT_SECONDS 0.5
 
+static bool is_short(const regal_options *options) {
+  return options->time > 0 && options->time < SHORT_SECONDS;
+}
+
 /* The search needs the bound of its objective only; what the report wants
  * beside it comes after the time that the user gave. */
 static regal_status bound_objective(regal_search *search) {
-  const regal_options *options = search->options;
   if (search->problem->objective == REGAL_MEMORY)
     return regal_bound_memory(search->context, search->problem,
                               &search->bound.peak_bytes);
-  if (options->time > 0 && options->time < SHORT_SECONDS)
+  if (is_short(search->options))
     return regal_bound_runtime_quick(search->context, search->problem,
                                      &search->bound.runtime_ns);
   return regal_bound_runtime(search->context, search->problem,
                              &search->bound.runtime_ns);
 }
 
-/* A method may have proven more (cp-sat). */
+/* What bound_objective left out. A method may have proven more (cp-sat). */
 static regal_status complete_bounds(regal_search *search) {
-  regal_bound found;
-  REGAL_TRY(regal_bound_compute(search->context, search->problem, &found));
-  if (found.runtime_ns > search->bound.runtime_ns)
-    search->bound.runtime_ns = found.runtime_ns;
-  if (found.peak_bytes > search->bound.peak_bytes)
-    search->bound.peak_bytes = found.peak_bytes;
-  return REGAL_OK;
+  bool memory = search->problem->objective == REGAL_MEMORY;
+  int64_t runtime_ns = 0;
+  if (memory || is_short(search->options))
+    REGAL_TRY(
+        regal_bound_runtime(search->context, search->problem, &runtime_ns));
+  if (runtime_ns > search->bound.runtime_ns)
+    search->bound.runtime_ns = runtime_ns;
+  return memory ? REGAL_OK
+                : regal_bound_memory(search->context, search->problem,
+                                     &search->bound.peak_bytes);
 }
 
 static regal_status run_search(regal_search *search, regal_guide **guide) {

@@ -111,6 +111,11 @@ void regal_progress_end(regal_progress_line *line, regal_cli *cli);
 void regal_interrupt_begin(regal_context *context);
 void regal_interrupt_end(void);
 
+/* provenance.c: the command in one line, with the options that matter for what
+ * it makes. */
+void regal_join_command(const regal_cli *cli, const char *name, char *text,
+                        size_t capacity);
+
 /* cmd_*.c */
 regal_exit regal_command_optimize(regal_cli *cli);
 regal_exit regal_command_evaluate(regal_cli *cli);

@@ -121,40 +121,10 @@ static void print_summary(const regal_cli *cli, const regal_training *made) {
     print_extrapolation(made);
 }
 
-/* Options that do not change the policy. */
-static bool says_only_how(const char *name) {
-  static const char *const names[] = {
-      "output", "checkpoint", "checkpoint-every", "resume",  "log", "plot",
-      "json",   "quiet",      "verbose",          "threads", "time"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i]))
-      return true;
-  return false;
-}
-
-/* The command that makes this policy, in one line, for its file. */
-static void join_command(const regal_cli *cli, char *text, size_t capacity) {
-  char value[1100], standard[1100];
-  regal_options defaults;
-  size_t used =
-      (size_t)snprintf(text, capacity, "regal train %s", cli->argument[0]);
-  regal_options_init(&defaults);
-  for (size_t i = 0; i < regal_option_count() && used < capacity; i++) {
-    const regal_option_info *option = regal_option_at(i);
-    regal_option_text(&defaults, i, standard, sizeof standard);
-    if (!regal_option_text(&cli->options, i, value, sizeof value) ||
-        !strcmp(value, standard) || says_only_how(option->name))
-      continue;
-    bool flag = option->type == REGAL_OPTION_FLAG;
-    used += (size_t)snprintf(text + used, capacity - used, " --%s%s%s",
-                             option->name, flag ? "" : " ", flag ? "" : value);
-  }
-}
-
 static regal_status train(regal_cli *cli, regal_training *made) {
   monitor m = {.on_terminal = isatty(STDERR_FILENO)};
   char command[1024];
-  join_command(cli, command, sizeof command);
+  regal_join_command(cli, "train", command, sizeof command);
   regal_interrupt_begin(cli->context);
   regal_status status =
       regal_train(cli->context, cli->argument[0], &cli->options, command,

@@ -70,39 +70,10 @@ static void print_summary(const regal_cli *cli, const regal_tuning *made,
   fprintf(stream, "\ntime         %.1f s\n", made->seconds);
 }
 
-/* Options that do not change the settings. */
-static bool says_only_how(const char *name) {
-  static const char *const names[] = {"output", "json", "quiet", "verbose",
-                                      "threads"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i]))
-      return true;
-  return false;
-}
-
-/* The command that finds these settings, in one line, for their file. */
-static void join_command(const regal_cli *cli, char *text, size_t capacity) {
-  char value[1100], standard[1100];
-  regal_options defaults;
-  size_t used =
-      (size_t)snprintf(text, capacity, "regal tune %s", cli->argument[0]);
-  regal_options_init(&defaults);
-  for (size_t i = 0; i < regal_option_count() && used < capacity; i++) {
-    const regal_option_info *option = regal_option_at(i);
-    bool set = regal_option_text(&defaults, i, standard, sizeof standard);
-    if (!regal_option_text(&cli->options, i, value, sizeof value) ||
-        (set && !strcmp(value, standard)) || says_only_how(option->name))
-      continue;
-    bool flag = option->type == REGAL_OPTION_FLAG;
-    used += (size_t)snprintf(text + used, capacity - used, " --%s%s%s",
-                             option->name, flag ? "" : " ", flag ? "" : value);
-  }
-}
-
 static regal_status tune(regal_cli *cli, regal_tuning *made) {
   monitor m = {.on_terminal = isatty(STDERR_FILENO)};
   char command[1024];
-  join_command(cli, command, sizeof command);
+  regal_join_command(cli, "tune", command, sizeof command);
   regal_interrupt_begin(cli->context);
   regal_status status =
       regal_tune(cli->context, cli->argument[0], &cli->options, command,

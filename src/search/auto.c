@@ -133,35 +133,32 @@ static regal_status run_brkga(regal_search *search, story *story) {
   return status;
 }
 
-/* Of the time, to find a plan that fits at all. */
-#define FITTING_SHARE 0.3
-
-/* Beyond the memory limit: look for less memory first. The plan is offered to
- * the search, which knows what it is worth. */
-static regal_status run_fitting(regal_search *search, story *story) {
-  regal_problem memory = *search->problem; /* a view; owns nothing */
-  memory.objective = REGAL_MEMORY;
-  const regal_annealer *annealer = regal_annealer_for(&memory);
+/* Anneals a view of the problem, one with other goals, from the best plan. What
+ * it finds is offered to the search, which knows what it is worth. */
+static regal_status anneal_view(regal_search *search, const regal_problem *view,
+                                double share, bool until_fits,
+                                uint64_t stream) {
+  const regal_annealer *annealer = regal_annealer_for(view);
   if (!annealer)
     return REGAL_OK;
   regal_anneal_job job = {.search = search,
-                          .problem = &memory,
+                          .problem = view,
                           .annealer = annealer,
                           .start = search->best,
                           .hot = annealer->hot,
                           .cold = annealer->cold,
-                          .until_fits = true,
-                          .stream = UINT32_MAX};
+                          .until_fits = until_fits,
+                          .stream = stream};
   regal_plan *best;
-  regal_anneal_grant(search, FITTING_SHARE, &job);
+  regal_anneal_grant(search, share, &job);
   REGAL_TRY(regal_anneal(&job, &best));
-  REGAL_TRY(regal_search_offer(search, best));
-  tell(story, search, "memory annealing");
-  return REGAL_OK;
+  return regal_search_offer(search, best);
 }
 
-/* Of the budget, for a plan that ignores the memory limit. */
+/* Of the budget, for a plan that ignores the memory limit, and then for one
+ * that fits at all. */
 #define UNLIMITED_SHARE 0.15
+#define FITTING_SHARE 0.3
 
 /* Where the limit hardly matters the best plan without it is the best with it,
  * and annealers that know no memory are far faster. */
@@ -170,21 +167,17 @@ static regal_status run_unlimited(regal_search *search, story *story) {
   view.limited = false;
   for (uint32_t a = 0; a < view.devices; a++)
     view.limit[a] = REGAL_UNLIMITED;
-  const regal_annealer *annealer = regal_annealer_for(&view);
-  if (!annealer)
-    return REGAL_OK;
-  regal_anneal_job job = {.search = search,
-                          .problem = &view,
-                          .annealer = annealer,
-                          .start = search->best,
-                          .hot = annealer->hot,
-                          .cold = annealer->cold,
-                          .stream = UINT32_MAX - 1};
-  regal_plan *best;
-  regal_anneal_grant(search, UNLIMITED_SHARE, &job);
-  REGAL_TRY(regal_anneal(&job, &best));
-  REGAL_TRY(regal_search_offer(search, best));
+  REGAL_TRY(anneal_view(search, &view, UNLIMITED_SHARE, false, UINT32_MAX - 1));
   tell(story, search, "without the limit");
+  return REGAL_OK;
+}
+
+/* Beyond the memory limit: look for less memory. */
+static regal_status run_fitting(regal_search *search, story *story) {
+  regal_problem view = *search->problem; /* owns nothing */
+  view.objective = REGAL_MEMORY;
+  REGAL_TRY(anneal_view(search, &view, FITTING_SHARE, true, UINT32_MAX));
+  tell(story, search, "memory annealing");
   return REGAL_OK;
 }
 

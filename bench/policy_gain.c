@@ -2,13 +2,12 @@
  *
  *   bench_policy_gain DATASET POLICIES [NAME=VALUE...]
  *
- * POLICIES  with commas: policy files, `rule`, `rule-depth`, shipped names, or
- *           `none`
- * NAME      an option of regal (objective=memory, devices=4, threads=2), or
- *   split=test          which graphs of the dataset
- *   graphs=200          how many of them, from all over the split
- *   seeds=3             runs of each, with seeds 1, 2, ...
- *   evaluations=5000    budget, those of the features included
+ * POLICIES  with commas: policy files, `rule`, `rule-depth`, shipped names,
+ *           `oracle` (it has seen a very good plan: support/oracle.h), or
+ * `none` NAME      an option of regal (objective=memory, devices=4, threads=2),
+ * or split=test          which graphs of the dataset graphs=200          how
+ * many of them, from all over the split seeds=3             runs of each, with
+ * seeds 1, 2, ... evaluations=5000    budget, those of the features included
  *   budgets=1000,50000  standard BRKGA at these budgets too
  *   ties=index          only this way to break ties (index, random)
  *   acts=greedy         only this way to act (greedy, sample)
@@ -32,6 +31,7 @@
 #include "learn/crew.h"
 #include "learn/policies.h"
 #include "regal_data.h"
+#include "support/oracle.h"
 
 enum { MOST_BUDGETS = 16, MOST_POLICIES = 32, MOST_SEEDS = 100 };
 
@@ -197,6 +197,22 @@ static regal_status run_guided(const bench *b, const regal_runner *runner,
   return status;
 }
 
+static regal_status run_oracle(const bench *b, const regal_runner *runner,
+                               const regal_decoder *decoder,
+                               const regal_problem *problem, uint64_t seed,
+                               double *cost) {
+  regal_proposal *proposal = NULL;
+  regal_status status =
+      bench_oracle_propose(runner, problem, decoder, seed, &proposal);
+  if (status == REGAL_OK) {
+    proposal->jittered = b->jittered;
+    status = regal_episode_run(runner, problem, decoder, proposal, seed << 1,
+                               b->budget, 1, cost);
+  }
+  regal_proposal_free(proposal);
+  return status;
+}
+
 static regal_status run_item(void *state, size_t item,
                              const regal_runner *runner) {
   bench *b = state;
@@ -209,6 +225,8 @@ static regal_status run_item(void *state, size_t item,
   if (!b->policy) {
     status = regal_episode_run(runner, c->problem, decoder, NULL, seed << 1,
                                b->budget, 1, &b->costs[item]);
+  } else if (!strcmp(b->policy, "oracle")) {
+    status = run_oracle(b, runner, decoder, c->problem, seed, &b->costs[item]);
   } else {
     regal_guide *guide;
     snprintf(runner->options->policy, sizeof runner->options->policy, "%s",
@@ -311,9 +329,9 @@ static bool is_wanted(const char *asked, const char *way) {
   return !asked || !strcmp(asked, way);
 }
 
-/* A rule has nothing to sample. */
+/* A rule has nothing to sample, nor has the oracle. */
 static void run_policy(bench *b, const char *name) {
-  bool rule = !strncmp(name, "rule", 4);
+  bool rule = !strncmp(name, "rule", 4) || !strcmp(name, "oracle");
   for (int jittered = 0; jittered < 2; jittered++)
     for (int greedy = 1; greedy >= 0; greedy--)
       if (is_wanted(b->ties, jittered ? "random" : "index") &&

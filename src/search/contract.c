@@ -186,6 +186,7 @@ static regal_status make_machine(making *m) {
   if (!machine)
     return regal_fail_memory(level->context);
   *machine = *fine->machine;
+  machine->context = level->context; /* the fine one may have another */
   memset(machine->name, 0, sizeof machine->name);
   machine->timed_ops = 0;
   machine->timed_op = NULL;

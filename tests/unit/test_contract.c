@@ -9,6 +9,7 @@
 
 #include "cost/verify.h"
 #include "search/contract.h"
+#include "support/failing_allocator.h"
 #include "support/random_cases.h"
 
 static regal_cost cost_of(regal_context *context, const regal_problem *problem,
@@ -94,7 +95,38 @@ static void test_random(void **state) {
   assert_true(made > 150);
 }
 
+/* A level belongs to the context that it was made with, all of it, whatever
+ * context the fine problem has. */
+static void test_other_context(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    failing_allocator memory = {0};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    regal_context *context, *other;
+    regal_graph *graph;
+    regal_machine *machine;
+    regal_problem *problem;
+    regal_level *level;
+    regal_context_create(&context, NULL);
+    regal_context_create(&other, &allocator);
+    regal_test_random_graph(context, seed, 40, &graph);
+    regal_test_random_small_machine(context, seed, 4, graph, &machine);
+    assert_int_equal(
+        regal_problem_bind(context, graph, machine, REGAL_RUNTIME, &problem),
+        REGAL_OK);
+    assert_int_equal(regal_contract(other, problem, INT64_MAX, &level),
+                     REGAL_OK);
+    regal_level_free(level);
+    regal_context_free(other);
+    assert_int_equal(memory.blocks, 0);
+    regal_problem_free(problem);
+    regal_graph_free(graph);
+    regal_context_free(context);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                     cmocka_unit_test(test_other_context)};
   return cmocka_run_group_tests_name("contract", tests, NULL, NULL);
 }

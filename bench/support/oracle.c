@@ -1,0 +1,88 @@
+#include "support/oracle.h"
+
+#include <math.h>
+
+#include "search/search.h"
+
+enum { LEVELS = 32, EVALUATIONS = 300000 };
+
+static regal_status find_plan(const regal_runner *runner,
+                              const regal_problem *problem, uint64_t seed,
+                              regal_plan **plan) {
+  runner->options->seed = (int64_t)seed;
+  regal_search search = {.context = runner->context,
+                         .problem = problem,
+                         .options = runner->options,
+                         .pool = runner->single,
+                         .budget = EVALUATIONS,
+                         .deadline = INFINITY,
+                         .best_fitness = REGAL_FITNESS_WORST};
+  REGAL_TRY(
+      regal_simulator_create(runner->context, problem, &search.simulator));
+  regal_status status = regal_method_auto(&search);
+  regal_simulator_free(search.simulator);
+  *plan = search.best;
+  return status;
+}
+
+/* The nearest of the means that a policy may choose. */
+static double quantise(double gene) {
+  return (floor(gene * LEVELS) + 1) / (LEVELS + 1);
+}
+
+static regal_status centre(regal_proposal *proposal,
+                           const regal_gene_class *class, size_t gene,
+                           double value) {
+  double strength = LEVELS, mean = quantise(value);
+  return regal_proposal_set_beta(proposal, class->name, gene, mean * strength,
+                                 (1 - mean) * strength);
+}
+
+/* Of affinities only the largest counts: it is made certain. */
+static double wanted(const regal_problem *problem,
+                     const regal_gene_class *class, const regal_gene *genes,
+                     size_t i) {
+  uint32_t devices = problem->devices, device = (uint32_t)(i % devices);
+  const regal_gene *of_op = genes + (i - device);
+  if (class->domain != REGAL_GENE_OP_DEVICE)
+    return (double)genes[i] / (REGAL_GENE_LARGEST + 1.0);
+  for (uint32_t a = 0; a < devices; a++)
+    if (of_op[a] > of_op[device] || (of_op[a] == of_op[device] && a < device))
+      return 0;
+  return 1 - 1.0 / LEVELS;
+}
+
+static regal_status centre_all(const regal_problem *problem,
+                               const regal_decoder *decoder,
+                               const regal_gene *genes,
+                               regal_proposal *proposal) {
+  for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {
+    const regal_gene_class *class = &decoder->classes[c];
+    const regal_gene *first = genes + regal_class_begin(decoder, problem, c);
+    size_t count = regal_class_genes(problem, class->domain);
+    for (size_t i = 0; i < count; i++)
+      REGAL_TRY(centre(proposal, class, i, wanted(problem, class, first, i)));
+  }
+  return REGAL_OK;
+}
+
+regal_status bench_oracle_propose(const regal_runner *runner,
+                                  const regal_problem *problem,
+                                  const regal_decoder *decoder, uint64_t seed,
+                                  regal_proposal **proposal) {
+  regal_context *context = runner->context;
+  regal_plan *plan = NULL;
+  regal_gene *genes = regal_alloc(
+      context, regal_decoder_genes(decoder, problem), sizeof *genes);
+  regal_status status =
+      genes ? find_plan(runner, problem, seed, &plan) : REGAL_NO_MEMORY;
+  if (status == REGAL_OK)
+    status = decoder->encode(context, problem, plan, genes);
+  if (status == REGAL_OK)
+    status = regal_proposal_create(context, problem, decoder->name, proposal);
+  if (status == REGAL_OK)
+    status = centre_all(problem, decoder, genes, *proposal);
+  regal_plan_free(plan);
+  regal_release(context, genes);
+  return status;
+}

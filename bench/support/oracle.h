@@ -1,0 +1,16 @@
+/* What a policy could say at most: a proposal centred on an excellent plan of
+ * the very graph, in the words that policies have (32 levels of the mean, the
+ * smallest variance). Not a method: it has seen the answer.
+ */
+#ifndef BENCH_ORACLE_H
+#define BENCH_ORACLE_H
+
+#include "learn/crew.h"
+#include "search/proposal.h"
+
+regal_status bench_oracle_propose(const regal_runner *runner,
+                                  const regal_problem *problem,
+                                  const regal_decoder *decoder, uint64_t seed,
+                                  regal_proposal **proposal);
+
+#endif

@@ -2,18 +2,25 @@
 """The paper's Table 1: every method at 5000 evaluations, against BRKGA.
 
   bench/table1.py                       200 synthetic graphs and all real ones
-  bench/table1.py --synthetic 50 --real 20 --cp-sat 10 --jobs 8
+  bench/table1.py --synthetic 50 --real 20 --jobs 8
+  bench/table1.py --synthetic 60 --real 24 --methods cp-sat --cp-sat 60
 
 Synthetic graphs are generated (filtered as in the paper, from --graph-seed);
 real ones are those of split test of data/*.zip, without those that no plan can
 improve; --real N takes N of them from all over. Methods that this build does
 not have are left out. Policies: rule, and every policies/*.policy that serves
-the objective on two devices. cp-sat runs only with --cp-sat SECONDS.
+the objective on two devices. tuned has the settings that were tuned for the
+graph's set (settings/), of the synthetic one where there are none.
+
+cp-sat runs only with --cp-sat SECONDS, and on --cp-sat-graphs of the graphs. Its
+budget is time, not evaluations, and there are two rows of it: as it is, from the
+plan that auto finds in a tenth of the time; and from the best list scheduler or
+cut, which shows what the solver itself adds.
 
 Every run is a line of results/table1.csv; runs that are there are not repeated,
-so that the command can be stopped and started again (--fresh begins anew, as it
-must after a change of a method). Then the tables are printed as Markdown, also
-into results/table1.md: for each set and objective
+so that the command can be stopped and started again (--fresh begins anew, with
+--methods only those, as it must after a change of a method). Then the tables are
+printed as Markdown, also into results/table1.md: for each set and objective
 
   improvement   over BRKGA on the same graph, in percent of BRKGA's cost: mean
                 and standard error over graphs
@@ -22,7 +29,8 @@ into results/table1.md: for each set and objective
 
 with the paper's numbers beside them. Its graphs are others, except for the
 synthetic ones, which are of the same distribution. Means are over the graphs
-that a method and BRKGA both have; a mean over fewer than all says over how many.
+that a method and BRKGA both have; a mean over fewer than all says over how many,
+and a line below the table has the other methods' on the same graphs.
 """
 import argparse
 import concurrent.futures
@@ -78,6 +86,13 @@ def machine(objective):
 # -- Graphs -------------------------------------------------------------------
 
 
+def spread(items, count):
+    """So many of them, from all over; all if `count` is 0."""
+    if not 0 < count < len(items):
+        return items
+    return [items[i * len(items) // count] for i in range(count)]
+
+
 def synthetic_graphs(options):
     """A smaller number is the beginning of a larger one."""
     folder = options.scratch / f"synthetic-{options.graph_seed}"
@@ -105,10 +120,7 @@ def real_graphs(options, objective):
             if row["ops"] <= options.most_ops:
                 found.append((f"{archive.stem}:{row['name']}",
                               f"{room}:{row['name']}"))
-    if 0 < options.real < len(found):
-        found = [found[i * len(found) // options.real]
-                 for i in range(options.real)]
-    return found
+    return spread(found, options.real)
 
 
 # -- Methods ------------------------------------------------------------------
@@ -138,25 +150,43 @@ def all_methods(options, objective, path):
     if "regal" in known:
         rows += policy_methods(options, objective, path, known)
     if options.cp_sat and "cp-sat" in known:
-        rows.append((f"cp-sat ({options.cp_sat:g} s)",
-                     ("--method", "cp-sat", "--time", options.cp_sat)))
-    if options.methods:
-        wanted = set(options.methods.split(",")) | {"brkga"}
-        rows = [row for row in rows
-                if row[0] in wanted or row[0].split(" ")[0] in wanted]
-    return rows
+        words = ("--method", "cp-sat", "--time", options.cp_sat)
+        rows.append((f"cp-sat ({options.cp_sat:g} s)", words))
+        rows.append((f"cp-sat from heuristics ({options.cp_sat:g} s)",
+                     (*words, "--evaluations", 1)))
+    return [row for row in rows
+            if row[0] == "brkga" or is_chosen(options, row[0])]
+
+
+def words_for(words, name, graph, objective):
+    """The settings that go with the graph's set, for tuned."""
+    family = "synthetic" if name == "synthetic" else graph.split(":")[0]
+    settings = f"{family}_{objective}"
+    if "tuned" not in words or not (
+            ROOT / "settings" / f"{settings}.json").exists():
+        return words
+    return (*words, "--settings", settings)
 
 
 # -- Runs ---------------------------------------------------------------------
 
 
+def is_chosen(options, method):
+    wanted = (options.methods or "").split(",")
+    return (not options.methods or method in wanted or
+            method.split(" ")[0] in wanted)
+
+
 class Results:
-    def __init__(self, path, fresh):
+    def __init__(self, options):
+        path = options.out
         self.path = path
         self.lock = threading.Lock()
         self.rows = {}
-        if path.exists() and not fresh:
+        if path.exists():
             for row in csv.DictReader(path.open()):
+                if options.fresh and is_chosen(options, row["method"]):
+                    continue
                 if row["seconds"]:  # a line that was cut short is done anew
                     self.rows[tuple(row[name] for name in KEY)] = row
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -180,6 +210,8 @@ def run(options, results, key, path, words):
     if done.returncode:
         return f"{key[3]} on {key[1]}: {done.stderr.strip()}"
     plan = json.loads(done.stdout)
+    if plan["stop"] == "interrupt":
+        return f"{key[3]} on {key[1]}: interrupted"
     memory = objective == "memory"
     row = dict(zip(KEY, key))
     row["cost"] = str(max(plan["cost"]["peak_bytes"]) if memory else
@@ -197,12 +229,15 @@ def tasks(options, results):
             graphs = (synthetic_graphs(options) if name == "synthetic" else
                       real_graphs(options, objective))
             methods = all_methods(options, objective, graphs[0][1])
+            few = set(spread(graphs, options.cp_sat_graphs))
             for graph, path in graphs:
                 for method, words in methods:
                     key = (name, graph, objective, method,
                            str(options.evaluations), str(options.seed))
-                    if key not in results.rows:
-                        yield key, path, words
+                    if key in results.rows or (method.startswith("cp-sat") and
+                                               (graph, path) not in few):
+                        continue
+                    yield key, path, words_for(words, name, graph, objective)
 
 
 def run_all(options, results):
@@ -267,6 +302,20 @@ def paper_cells(name, objective, method):
     return f"{improvement:+.2f}%", f"{gap:.2f}%"
 
 
+def improvement(costs, method, graphs):
+    return mean_and_error([100 * (1 - costs[method][graph] /
+                                  costs["brkga"][graph]) for graph in graphs])
+
+
+def compare_on(costs, method, graphs):
+    """What the methods that have all graphs do on these."""
+    others = [f"{other} {improvement(costs, other, graphs)[0]:+.2f}%"
+              for other in sorted(costs, key=table_order)
+              if not other.startswith("cp-sat") and
+              all(graph in costs[other] for graph in graphs)]
+    return (f"On the {len(graphs)} graphs of `{method}`: {', '.join(others)}.")
+
+
 def table_lines(name, objective, methods):
     standard = methods.get("brkga", {})
     costs = {method: {graph: float(row["cost"]) for graph, row in rows.items()}
@@ -279,22 +328,27 @@ def table_lines(name, objective, methods):
     yield ("| method | improvement | error | gap to best found | seconds | "
            "paper: improvement | paper: gap |")
     yield "|---|---|---|---|---|---|---|"
+    notes = {}
     for method in sorted(methods, key=table_order):
         both = [graph for graph in methods[method]
                 if costs["brkga"].get(graph, 0) > 0] if standard else []
         if not both:
             continue
-        mean, error = mean_and_error(
-            [100 * (1 - costs[method][graph] / costs["brkga"][graph])
-             for graph in both])
+        mean, error = improvement(costs, method, both)
         gaps = [100 * (costs[method][graph] / best[graph] - 1)
                 for graph in both if best[graph] > 0]
         seconds = [float(methods[method][graph]["seconds"]) for graph in both]
-        number = "" if len(both) == len(standard) else f" (on {len(both)})"
+        number = ""
+        if len(both) < len(standard):
+            number = f" (on {len(both)})"
+            notes.setdefault(tuple(sorted(both)), method)
         paper = paper_cells(name, objective, method)
         yield (f"| {method}{number} | {mean:+.2f}% | {error:.2f} | "
                f"{mean_and_error(gaps or [0])[0]:.2f}% | "
                f"{mean_and_error(seconds)[0]:.3f} | {paper[0]} | {paper[1]} |")
+    for graphs, method in notes.items():
+        yield ""
+        yield compare_on(costs, method, graphs)
 
 
 def write_tables(options, results):
@@ -333,6 +387,8 @@ def parse():
     parser.add_argument("--seed", type=int, default=1, help="of the methods")
     parser.add_argument("--graph-seed", type=int, default=77)
     parser.add_argument("--cp-sat", type=float, default=0, metavar="SECONDS")
+    parser.add_argument("--cp-sat-graphs", type=int, default=0, metavar="N",
+                        help="of each set; 0: all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--tables", action="store_true",
@@ -344,7 +400,7 @@ def main():
     options = parse()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     options.scratch.mkdir(parents=True, exist_ok=True)
-    results = Results(options.out, options.fresh)
+    results = Results(options)
     failures = 0 if options.tables else run_all(options, results)
     write_tables(options, results)
     return 1 if failures else 0

@@ -85,7 +85,21 @@ static regal_status load_one(tuner *t, regal_dataset *dataset, size_t index) {
   return REGAL_OK;
 }
 
-/* With --graphs they come from all over the set. */
+static size_t gcd(size_t a, size_t b) {
+  return b ? gcd(b, a % b) : a;
+}
+
+/* About the golden section of `count`, without a common divisor: steps of it,
+ * modulo `count`, reach all numbers, and the first ones are far apart. */
+static size_t golden_stride(size_t count) {
+  size_t stride = count * 89 / 144;
+  while (gcd(stride ? stride : 1, count) != 1)
+    stride++;
+  return stride ? stride : 1;
+}
+
+/* With --graphs they come from all over the set; and so do those of them that
+ * the first rounds of halving see. */
 static regal_status load_graphs(tuner *t, regal_dataset *dataset,
                                 const char *path) {
   REGAL_TRY(select_graphs(t, dataset, path));
@@ -97,8 +111,10 @@ static regal_status load_graphs(tuner *t, regal_dataset *dataset,
   if (!t->graphs || !t->problems)
     return regal_fail_memory(t->context);
   t->checksum = REGAL_HASH_BASIS;
-  for (size_t i = 0; i < wanted; i++)
-    REGAL_TRY(load_one(t, dataset, i * all / wanted));
+  for (size_t i = 0; i < wanted; i++) {
+    size_t number = i * golden_stride(wanted) % wanted;
+    REGAL_TRY(load_one(t, dataset, number * all / wanted));
+  }
   return REGAL_OK;
 }
 

@@ -28,10 +28,11 @@
 typedef struct run {
   regal_search *search;
   regal_cp_library library;
-  uint32_t calls, solutions;
+  uint32_t calls;
   double slice;
-  bool proven;     /* the last model is solved */
-  bool never_fits; /* no plan is within the limit: proven */
+  bool proven;       /* the last model is solved */
+  bool least_excess; /* of all plans, the best one has: proven */
+  bool never_fits;   /* no plan is within the limit: proven */
 } run;
 
 static bool fits(const regal_search *search) {
@@ -63,8 +64,8 @@ static regal_status call(run *run, const regal_cp_model *model, double until,
 static void raise_bound(run *run, const regal_formulation *form,
                         const regal_cp_answer *answer) {
   regal_bound *bound = &run->search->bound;
-  if (answer->bound == INT64_MIN)
-    return;
+  if (answer->bound == INT64_MIN || form->request.excess)
+    return; /* the bound is of plans that fit */
   int64_t value = regal_formulation_goal(form, answer->bound);
   if (form->request.goal == REGAL_EXACT_RUNTIME && value > bound->runtime_ns)
     bound->runtime_ns = value;
@@ -84,8 +85,6 @@ static regal_status take_answer(run *run, const regal_formulation *form,
   if (answer->values) {
     regal_plan *plan;
     REGAL_TRY(regal_formulation_plan(form, answer->values, &plan));
-    run->solutions++;
-    search->evaluations++;
     REGAL_TRY(regal_search_offer(search, plan));
   }
   raise_bound(run, form, answer);
@@ -119,28 +118,33 @@ static regal_status solve_slice(run *run, const regal_exact_request *request) {
   return status;
 }
 
-static regal_exact_request make_request(const regal_search *search) {
+static regal_exact_request make_request(const run *run) {
+  const regal_search *search = run->search;
   const regal_problem *problem = search->problem;
-  int64_t value = search->plan_fitness.value;
-  if (!fits(search))
+  regal_fitness known = search->plan_fitness;
+  if (known.excess && !run->least_excess)
     return (regal_exact_request){.goal = REGAL_EXACT_EXCESS};
-  if (problem->objective == REGAL_MEMORY)
-    return (regal_exact_request){REGAL_EXACT_PEAK, problem->limited,
-                                 search->bound.peak_bytes, value};
-  return (regal_exact_request){REGAL_EXACT_RUNTIME, problem->limited,
-                               search->bound.runtime_ns, value};
+  bool memory = problem->objective == REGAL_MEMORY;
+  int64_t bound = memory ? search->bound.peak_bytes : search->bound.runtime_ns;
+  return (regal_exact_request){
+      .goal = memory ? REGAL_EXACT_PEAK : REGAL_EXACT_RUNTIME,
+      .limits = problem->limited,
+      .at_least = known.excess ? 0 : bound, /* it is of plans that fit */
+      .at_most = known.value,
+      .excess = known.excess};
 }
 
-/* First, if need be, into the memory limits; then to the objective. */
+/* First, if need be, into the memory limits, or as near as can be; then to the
+ * objective. */
 static regal_status solve_steps(run *run) {
   regal_search *search = run->search;
   run->slice = FIRST_SLICE;
   while (!regal_search_should_stop(search)) {
-    bool fitted = fits(search);
-    regal_exact_request request = make_request(search);
+    regal_exact_request request = make_request(run);
     REGAL_TRY(solve_slice(run, &request));
-    if (run->proven && fits(search) == fitted)
+    if (run->proven && request.goal != REGAL_EXACT_EXCESS)
       break;
+    run->least_excess = run->proven && !fits(search);
   }
   return REGAL_OK;
 }
@@ -154,8 +158,6 @@ static regal_status take_phases(run *run, const regal_phases *phases,
   if (!answer->values)
     return REGAL_OK;
   REGAL_TRY(regal_phases_plan(phases, answer->values, &plan));
-  run->solutions++;
-  run->search->evaluations++;
   return regal_search_offer(run->search, plan);
 }
 
@@ -197,7 +199,10 @@ static regal_status start(regal_search *search) {
     return REGAL_OK;
   double deadline = search->deadline, now = regal_seconds();
   search->deadline = now + fmin(AUTO_SECONDS, AUTO_SHARE * (deadline - now));
+  if (search->options->evaluations > 0)
+    search->budget = (uint64_t)search->options->evaluations;
   regal_status status = regal_method_auto(search);
+  search->budget = UINT64_MAX;
   search->deadline = deadline;
   search->stop = REGAL_STOP_DONE;
   return status;

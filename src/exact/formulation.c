@@ -1,4 +1,4 @@
-/* Devices, starts, transfers, and what must not overlap. */
+/* Units, devices, and what comes after what. */
 #include "exact/formulation.h"
 
 #include "base/carve.h"
@@ -6,6 +6,7 @@
 #define MOST_OPS 20000
 #define MOST_ROUTES ((size_t)4 << 20) /* tensors * devices * devices */
 #define MOST_ROWS ((size_t)4 << 20)
+#define MOST_PAIRS ((size_t)1 << 17)
 /* CP-SAT reports its goal as a double, and adds up what it counts. */
 #define LARGEST_NUMBER (INT64_C(1) << 53)
 
@@ -69,50 +70,40 @@ static int64_t all_bytes(const regal_problem *problem) {
   return sum;
 }
 
-/* Whether clocks and memory can be in one model: see formulation.h. Where the
- * product of both would overflow, the model goes without memory, and its bound
- * holds all the same. */
-static bool can_keep_limits(const form *form, int64_t steps) {
+/* Whether clock and places can be in one model: they are tied together by
+ * pairs of steps. Above, the model goes without memory, and its bound holds all
+ * the same. */
+static bool can_keep_limits(const form *form) {
   const regal_problem *problem = form->problem;
-  int64_t ticks, area;
-  if (problem->machine->overlapped)
-    return false;
-  return !__builtin_mul_overflow(form->request.at_most / form->unit_ns + 1,
-                                 steps + 1, &ticks) &&
-         ticks < LARGEST_NUMBER &&
-         !__builtin_mul_overflow(
-             ticks + steps, all_bytes(problem) / form->unit_bytes + 1, &area) &&
-         area < INT64_MAX / 4;
+  size_t ways = form->both_ways ? 1 : problem->devices;
+  size_t steps = problem->ops + problem->tensors * ways;
+  return steps * steps / 2 <= MOST_PAIRS;
 }
 
-static regal_status choose_axis(form *form) {
+static regal_status choose_axes(form *form) {
   const regal_problem *problem = form->problem;
-  regal_context *context = form->model.context;
-  int64_t steps = regal_plan_most_steps(problem);
   form->timed = form->request.goal == REGAL_EXACT_RUNTIME;
+  form->both_ways = problem->devices == 2 &&
+                    (!form->timed || (!problem->machine->overlapped &&
+                                      problem->link_classes <= 1));
+  form->memory =
+      !form->timed || (form->request.limits && can_keep_limits(form));
+  form->limits_kept = form->memory && form->request.limits;
   /* limits need not be whole units */
   form->unit_bytes =
-      form->request.goal == REGAL_EXACT_EXCESS ? 1 : unit_of_bytes(problem);
+      form->request.goal == REGAL_EXACT_EXCESS || form->request.excess
+          ? 1
+          : unit_of_bytes(problem);
   form->unit_ns = unit_of_time(problem);
-  form->stretch = 1;
-  form->memory = !form->timed;
-  form->horizon = steps;
-  if (form->timed && form->request.limits && can_keep_limits(form, steps)) {
-    form->memory = true;
-    form->stretch = steps + 1;
-  }
-  form->limits_kept = form->memory && form->request.limits;
-  if (form->timed)
-    form->horizon = form->request.at_most / form->unit_ns * form->stretch +
-                    (form->stretch > 1 ? steps : 0);
-  if (form->horizon >= LARGEST_NUMBER ||
+  form->clock.timed = true;
+  form->clock.horizon = form->request.at_most / form->unit_ns;
+  form->places.horizon = regal_plan_most_steps(problem);
+  if ((form->timed && form->clock.horizon >= LARGEST_NUMBER) ||
       (form->memory && all_bytes(problem) / form->unit_bytes >= LARGEST_NUMBER))
-    return regal_fail(context, REGAL_BAD_INPUT,
+    return regal_fail(form->model.context, REGAL_BAD_INPUT,
                       "cp-sat: times or sizes are beyond %lld, more than "
                       "CP-SAT can count; try --method auto",
                       (long long)LARGEST_NUMBER);
-  form->both_ways = problem->devices == 2 && form->timed && !form->memory &&
-                    !problem->machine->overlapped && problem->link_classes <= 1;
   return REGAL_OK;
 }
 
@@ -161,61 +152,63 @@ static void place_ops(form *form) {
   }
 }
 
-static int64_t shortest(const form *form, uint32_t op) {
+static int64_t shortest(const form *form, const regal_exact_axis *axis,
+                        uint32_t op) {
   int64_t least = INT64_MAX;
   for (uint32_t a = 0; a < form->devices; a++)
     if (regal_exact_can_run(form, op, a))
-      least = smaller(least, regal_exact_run(form, op, a));
+      least = smaller(least, regal_exact_run(form, axis, op, a));
   return least;
 }
 
 /* Ops are numbered in topological order. */
-static void measure_chains(form *form) {
+static void measure_chains(const form *form, regal_exact_axis *axis) {
   const regal_problem *problem = form->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
-    int64_t end = form->head[op] + shortest(form, op);
+    int64_t end = axis->head[op] + shortest(form, axis, op);
     for (uint32_t s = problem->successor_begin[op];
          s < problem->successor_begin[op + 1]; s++) {
       uint32_t next = problem->successor[s];
-      form->head[next] = larger(form->head[next], end);
+      axis->head[next] = larger(axis->head[next], end);
     }
   }
   for (uint32_t op = problem->ops; op-- > 0;) {
     int64_t after = 0;
     for (uint32_t s = problem->successor_begin[op];
          s < problem->successor_begin[op + 1]; s++)
-      after = larger(after, form->tail[problem->successor[s]]);
-    form->tail[op] = after + shortest(form, op);
+      after = larger(after, axis->tail[problem->successor[s]]);
+    axis->tail[op] = after + shortest(form, axis, op);
   }
 }
 
-/* later >= end of the op, when the condition holds. */
-static void add_after_op(form *form, int32_t later, uint32_t op,
-                         int32_t condition) {
+void regal_exact_after_op(regal_formulation *form, const regal_exact_axis *axis,
+                          int32_t later, uint32_t op, int32_t condition) {
   regal_cp_model *model = &form->model;
   regal_cp_begin(model, REGAL_CP_LINEAR);
   regal_cp_term(model, later, 1);
-  regal_cp_term(model, form->start[op], -1);
+  regal_cp_term(model, axis->start[op], -1);
   int64_t gap = 0;
-  if (!form->timed || !form->problem->run_step)
-    gap = regal_exact_run(form, op, 0);
+  if (!axis->timed || !form->problem->run_step)
+    gap = regal_exact_run(form, axis, op, 0);
   else
     for (uint32_t a = 0; a < form->devices; a++)
       if (regal_exact_can_run(form, op, a))
         regal_cp_literal_term(model, form->on[(size_t)op * form->devices + a],
-                              -regal_exact_run(form, op, a));
+                              -regal_exact_run(form, axis, op, a));
   regal_cp_end(model, gap, INT64_MAX, &condition, 1);
 }
 
-static void order_ops(form *form) {
+static void order_ops(form *form, regal_exact_axis *axis) {
   const regal_problem *problem = form->problem;
+  measure_chains(form, axis);
   for (uint32_t op = 0; op < problem->ops; op++)
-    form->start[op] = regal_cp_variable(&form->model, form->head[op],
-                                        form->horizon - form->tail[op]);
+    axis->start[op] = regal_cp_variable(&form->model, axis->head[op],
+                                        axis->horizon - axis->tail[op]);
   for (uint32_t op = 0; op < problem->ops; op++)
     for (uint32_t s = problem->successor_begin[op];
          s < problem->successor_begin[op + 1]; s++)
-      add_after_op(form, form->start[problem->successor[s]], op, REGAL_CP_TRUE);
+      regal_exact_after_op(form, axis, axis->start[problem->successor[s]], op,
+                           REGAL_CP_TRUE);
 }
 
 /* -- Transfers --------------------------------------------------------------
@@ -235,28 +228,8 @@ static bool may_import(const form *form, uint32_t tensor, uint32_t consumer,
          !same_group(form->problem, producer, consumer);
 }
 
-static void import_after(form *form, uint32_t tensor, uint32_t consumer,
-                         uint32_t to) {
-  const regal_problem *problem = form->problem;
-  uint32_t d = form->devices;
-  const int32_t *home = form->on + (size_t)problem->producer[tensor] * d;
-  int32_t there = form->on[(size_t)consumer * d + to];
-  int32_t sent_start = form->sent_start[(size_t)tensor * d + to];
-  if (!form->timed || problem->link_classes <= 1) {
-    int32_t conditions[] = {there, regal_cp_not(home[to])};
-    regal_cp_after(&form->model, form->start[consumer], sent_start,
-                   regal_exact_send(form, tensor, !to, to), conditions, 2);
-    return;
-  }
-  for (uint32_t from = 0; from < d; from++) {
-    int32_t conditions[] = {there, home[from]};
-    if (from != to && home[from] != REGAL_CP_FALSE)
-      regal_cp_after(&form->model, form->start[consumer], sent_start,
-                     regal_exact_send(form, tensor, from, to), conditions, 2);
-  }
-}
-
-/* The transfer of the tensor to the device, if it may be needed. */
+/* The literal of the transfer of the tensor to the device, if it may be
+ * needed. */
 static void add_transfer(form *form, uint32_t tensor, uint32_t to) {
   const regal_problem *problem = form->problem;
   regal_cp_model *model = &form->model;
@@ -268,22 +241,66 @@ static void add_transfer(form *form, uint32_t tensor, uint32_t to) {
     uint32_t consumer = problem->consumer[u];
     if (!may_import(form, tensor, consumer, to))
       continue;
-    if (form->sent[at] == REGAL_CP_FALSE && form->both_ways && to == 1 &&
-        form->sent[at - 1] != REGAL_CP_FALSE) {
-      form->sent[at] = form->sent[at - 1];
-      form->sent_start[at] = form->sent_start[at - 1];
-    } else if (form->sent[at] == REGAL_CP_FALSE) {
-      form->sent[at] = regal_cp_literal(model);
-      form->sent_start[at] = regal_cp_variable(
-          model, form->head[producer] + shortest(form, producer),
-          form->horizon);
-      add_after_op(form, form->sent_start[at], producer, form->sent[at]);
-    }
+    if (form->sent[at] == REGAL_CP_FALSE)
+      form->sent[at] =
+          form->both_ways && to == 1 && form->sent[at - 1] != REGAL_CP_FALSE
+              ? form->sent[at - 1]
+              : regal_cp_literal(model);
     int32_t there = form->on[(size_t)consumer * form->devices + to];
     int32_t clause[] = {form->sent[at], home, regal_cp_not(there)};
     regal_cp_clause(model, clause, 3);
-    import_after(form, tensor, consumer, to);
   }
+}
+
+static void import_after(form *form, const regal_exact_axis *axis,
+                         uint32_t tensor, uint32_t consumer, uint32_t to) {
+  const regal_problem *problem = form->problem;
+  uint32_t d = form->devices;
+  const int32_t *home = form->on + (size_t)problem->producer[tensor] * d;
+  int32_t there = form->on[(size_t)consumer * d + to];
+  int32_t sent = axis->sent[(size_t)tensor * d + to];
+  if (!axis->timed || problem->link_classes <= 1) {
+    int32_t conditions[] = {there, regal_cp_not(home[to])};
+    regal_cp_after(&form->model, axis->start[consumer], sent,
+                   regal_exact_send(form, axis, tensor, !to, to), conditions,
+                   2);
+    return;
+  }
+  for (uint32_t from = 0; from < d; from++) {
+    int32_t conditions[] = {there, home[from]};
+    if (from != to && home[from] != REGAL_CP_FALSE)
+      regal_cp_after(&form->model, axis->start[consumer], sent,
+                     regal_exact_send(form, axis, tensor, from, to), conditions,
+                     2);
+  }
+}
+
+/* Between its producer and those that read it there. */
+static void order_transfer(form *form, regal_exact_axis *axis, uint32_t tensor,
+                           uint32_t to) {
+  const regal_problem *problem = form->problem;
+  size_t at = (size_t)tensor * form->devices + to;
+  uint32_t producer = problem->producer[tensor];
+  if (form->sent[at] == REGAL_CP_FALSE)
+    return;
+  if (regal_exact_is_twin(form, at)) {
+    axis->sent[at] = axis->sent[at - 1];
+  } else {
+    axis->sent[at] = regal_cp_variable(
+        &form->model, axis->head[producer] + shortest(form, axis, producer),
+        axis->horizon);
+    regal_exact_after_op(form, axis, axis->sent[at], producer, form->sent[at]);
+  }
+  for (uint32_t u = problem->use_begin[tensor];
+       u < problem->use_begin[tensor + 1]; u++)
+    if (may_import(form, tensor, problem->consumer[u], to))
+      import_after(form, axis, tensor, problem->consumer[u], to);
+}
+
+static void order_transfers(form *form, regal_exact_axis *axis) {
+  for (uint32_t t = 0; t < form->problem->tensors; t++)
+    for (uint32_t to = 0; to < form->devices; to++)
+      order_transfer(form, axis, t, to);
 }
 
 /* Free transfers on links delay nobody: then they are left out, and go when
@@ -302,148 +319,24 @@ static void add_transfers(form *form) {
       add_transfer(form, t, to);
 }
 
-/* -- What must not overlap --------------------------------------------------
- */
-
-/* The literal that the transfer starts from the device. */
-static int32_t leaves_if(form *form, uint32_t tensor, uint32_t to,
-                         uint32_t from) {
-  size_t at = (size_t)tensor * form->devices + to;
-  uint32_t producer = form->problem->producer[tensor];
-  int32_t home = form->on[(size_t)producer * form->devices + from];
-  if (form->devices == 2 || home == REGAL_CP_TRUE)
-    return form->sent[at];
-  if (home == REGAL_CP_FALSE)
-    return REGAL_CP_FALSE;
-  int32_t literal = regal_cp_literal(&form->model);
-  int32_t clause[] = {literal, regal_cp_not(home),
-                      regal_cp_not(form->sent[at])};
-  regal_cp_clause(&form->model, clause, 3);
-  return literal;
-}
-
-static void add_transfer_intervals(form *form, uint32_t tensor, uint32_t to) {
-  const regal_problem *problem = form->problem;
-  uint32_t d = form->devices;
-  size_t at = (size_t)tensor * d + to;
-  if (form->sent[at] == REGAL_CP_FALSE ||
-      (form->both_ways && to == 1 && form->sent[at] == form->sent[at - 1]))
-    return;
-  if (d > 2 && problem->link_classes <= 1 && !problem->machine->overlapped)
-    form->arrives[at] = regal_cp_interval(
-        &form->model, form->sent_start[at],
-        regal_exact_send(form, tensor, !to, to), form->sent[at]);
-  for (uint32_t from = 0; from < d; from++) {
-    if (from == to)
-      continue;
-    size_t route = at * d + from;
-    form->leaves_if[route] = leaves_if(form, tensor, to, from);
-    form->leaves[route] = regal_cp_interval(
-        &form->model, form->sent_start[at],
-        regal_exact_send(form, tensor, from, to), form->leaves_if[route]);
-  }
-}
-
-/* The transfers from or to the device. */
-static void add_device_transfers(form *form, uint32_t device) {
-  uint32_t d = form->devices;
-  for (uint32_t t = 0; t < form->problem->tensors; t++)
-    for (uint32_t to = 0; to < d; to++) {
-      size_t at = (size_t)t * d + to;
-      if (to != device)
-        regal_cp_term(&form->model, form->leaves[at * d + device], 0);
-      else if (form->arrives[at] != REGAL_CP_NONE)
-        regal_cp_term(&form->model, form->arrives[at], 0);
-      else
-        for (uint32_t from = 0; from < d; from++)
-          regal_cp_term(&form->model, form->leaves[at * d + from], 0);
-    }
-}
-
-static void separate_links(form *form) {
-  uint32_t d = form->devices;
-  for (uint32_t from = 0; from < d; from++)
-    for (uint32_t to = 0; to < d; to++) {
-      if (from == to)
-        continue;
-      regal_cp_begin(&form->model, REGAL_CP_NO_OVERLAP);
-      for (uint32_t t = 0; t < form->problem->tensors; t++)
-        regal_cp_term(&form->model,
-                      form->leaves[((size_t)t * d + to) * d + from], 0);
-      regal_cp_end(&form->model, 0, 0, NULL, 0);
-    }
-}
-
-static void separate_steps(form *form) {
-  const regal_problem *problem = form->problem;
-  regal_cp_model *model = &form->model;
-  uint32_t d = form->devices;
-  bool overlapped = problem->machine->overlapped;
-  for (uint32_t t = 0; t < problem->tensors; t++)
-    for (uint32_t to = 0; to < d; to++)
-      add_transfer_intervals(form, t, to);
-  for (uint32_t a = 0; a < d; a++) {
-    regal_cp_begin(model, REGAL_CP_NO_OVERLAP);
-    for (uint32_t op = 0; op < problem->ops; op++)
-      regal_cp_term(model, form->runs[(size_t)op * d + a], 0);
-    if (!overlapped)
-      add_device_transfers(form, a);
-    regal_cp_end(model, 0, 0, NULL, 0);
-  }
-  if (overlapped)
-    separate_links(form);
-}
-
-static void add_intervals(form *form) {
-  uint32_t d = form->devices;
-  for (uint32_t op = 0; op < form->problem->ops; op++)
-    for (uint32_t a = 0; a < d; a++)
-      if (regal_exact_can_run(form, op, a))
-        form->runs[(size_t)op * d + a] = regal_cp_interval(
-            &form->model, form->start[op], regal_exact_run(form, op, a),
-            form->on[(size_t)op * d + a]);
-}
-
-/* Says nothing new, but lets the solver see all devices at once. */
-static void share_devices(form *form) {
-  const regal_problem *problem = form->problem;
-  regal_cp_model *model = &form->model;
-  if (problem->run_step || form->devices < 2)
-    return;
-  int32_t first = REGAL_CP_NONE;
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    int32_t interval = regal_cp_interval(
-        model, form->start[op], regal_exact_run(form, op, 0), REGAL_CP_TRUE);
-    first = op ? first : interval;
-  }
-  regal_cp_begin(model, REGAL_CP_CUMULATIVE);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    regal_cp_term(model, first + (int32_t)op, 1);
-  regal_cp_end_capacity(model, REGAL_CP_NONE, form->devices);
-}
-
-static void minimise_makespan(form *form) {
-  const regal_problem *problem = form->problem;
-  int64_t least = form->request.at_least / form->unit_ns * form->stretch;
-  form->makespan = regal_cp_variable(
-      &form->model, smaller(least, form->horizon), form->horizon);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    if (problem->successor_begin[op] == problem->successor_begin[op + 1])
-      add_after_op(form, form->makespan, op, REGAL_CP_TRUE);
-  regal_cp_minimise(&form->model, form->makespan);
-}
-
 /* -- All of it --------------------------------------------------------------
  */
+
+static void layout_axis(const regal_problem *problem, regal_exact_axis *axis,
+                        regal_carver *carver) {
+  size_t n = problem->ops, routes = (size_t)problem->tensors * problem->devices;
+  axis->start = regal_carve(carver, n, 4);
+  axis->sent = regal_carve(carver, routes, 4);
+  axis->head = regal_carve(carver, n, 8);
+  axis->tail = regal_carve(carver, n, 8);
+}
 
 static void layout(form *form, regal_carver *carver) {
   const regal_problem *problem = form->problem;
   size_t n = problem->ops, t = problem->tensors, d = problem->devices;
-  form->start = regal_carve(carver, n, 4);
   form->on = regal_carve(carver, n * d, 4);
   form->runs = regal_carve(carver, n * d, 4);
   form->sent = regal_carve(carver, t * d, 4);
-  form->sent_start = regal_carve(carver, t * d, 4);
   form->arrives = regal_carve(carver, t * d, 4);
   form->leaves = regal_carve(carver, t * d * d, 4);
   form->leaves_if = regal_carve(carver, t * d * d, 4);
@@ -453,8 +346,8 @@ static void layout(form *form, regal_carver *carver) {
   form->length = regal_carve(carver, t * d, 4);
   form->made = regal_carve(carver, t, 4);
   form->hold = regal_carve(carver, problem->shared * d, 4);
-  form->head = regal_carve(carver, n, 8);
-  form->tail = regal_carve(carver, n, 8);
+  layout_axis(problem, &form->clock, carver);
+  layout_axis(problem, &form->places, carver);
 }
 
 static void fill(int32_t *array, size_t count, int32_t value) {
@@ -467,7 +360,8 @@ static void clear(form *form) {
   size_t d = form->devices;
   fill(form->runs, n * d, REGAL_CP_NONE);
   fill(form->sent, t * d, REGAL_CP_FALSE);
-  fill(form->sent_start, t * d, REGAL_CP_NONE);
+  fill(form->clock.sent, t * d, REGAL_CP_NONE);
+  fill(form->places.sent, t * d, REGAL_CP_NONE);
   fill(form->arrives, t * d, REGAL_CP_NONE);
   fill(form->leaves, t * d * d, REGAL_CP_NONE);
   fill(form->leaves_if, t * d * d, REGAL_CP_FALSE);
@@ -495,17 +389,19 @@ static regal_status check_size(regal_context *context,
 
 static regal_status build(form *form) {
   place_ops(form);
-  measure_chains(form);
-  order_ops(form);
   add_transfers(form);
-  add_intervals(form);
   if (form->timed) {
-    separate_steps(form);
-    share_devices(form);
-    minimise_makespan(form);
+    order_ops(form, &form->clock);
+    order_transfers(form, &form->clock);
+    regal_formulate_time(form);
   }
-  if (form->memory)
+  if (form->memory) {
+    order_ops(form, &form->places);
+    order_transfers(form, &form->places);
     REGAL_TRY(regal_formulate_memory(form, all_bytes(form->problem)));
+  }
+  if (form->timed && form->memory)
+    REGAL_TRY(regal_formulate_order(form));
   return regal_cp_status(&form->model);
 }
 
@@ -517,7 +413,7 @@ regal_status regal_formulate(regal_context *context,
       .problem = problem, .request = *request, .devices = problem->devices};
   REGAL_TRY(check_size(context, problem));
   made.model.context = context;
-  REGAL_TRY(choose_axis(&made));
+  REGAL_TRY(choose_axes(&made));
   regal_carver carver = {NULL, 0};
   layout(&made, &carver);
   made.block = regal_alloc(context, carver.used, 1);
@@ -538,15 +434,14 @@ regal_status regal_formulate(regal_context *context,
 void regal_formulation_free(regal_formulation *formulation) {
   regal_context *context = formulation->model.context;
   regal_release(context, formulation->reuse);
+  regal_release(context, formulation->lives);
+  regal_release(context, formulation->pairs);
   regal_release(context, formulation->block);
   regal_cp_free(&formulation->model);
 }
 
-/* Stretched, a unit of time is `stretch` ticks and steps add fewer than one
- * unit, so that rounding down gives the time without them. */
 int64_t regal_formulation_goal(const regal_formulation *formulation,
                                int64_t value) {
-  if (formulation->timed)
-    return value / formulation->stretch * formulation->unit_ns;
-  return value * formulation->unit_bytes;
+  return value *
+         (formulation->timed ? formulation->unit_ns : formulation->unit_bytes);
 }

@@ -1,20 +1,18 @@
-/* The problem as constraints: every op and every possible transfer is a step
- * with a start, each op has a literal for every device, and the rest follows
- * from what is asked for. docs/cp-sat.md has the formulas.
+/* The problem as constraints: every op and every possible transfer is a step,
+ * each op has a literal for every device, and the rest follows from what is
+ * asked for. docs/cp-sat.md has the formulas.
  *
- * One axis serves for two things. It is time, where steps take their run time
- * and what runs on one device must not overlap; or it is the order of the plan,
- * where every step takes one slot and steps may share a slot, which can only
- * look worse than either order of them. Memory is counted along the axis
- * either way: the steps of a device follow each other in time as they do in
- * the plan, as long as transfers block. Steps of no length would be overlooked
- * then, so every step gets a little longer: `stretch` ticks for each unit of
- * time, and one more, with fewer steps than ticks.
+ * Steps start on one or two axes. On the clock they take their run time, and
+ * what uses one device or link must not overlap. On the places of the plan each
+ * takes one, and memory is counted there; steps may share a place, which can
+ * only look worse than either order of them. Where both are needed, run time
+ * within memory limits, any two steps of one device or link have the same order
+ * on both (formulation_order.c); all others are free to stand in the plan as
+ * memory likes it best, as they are in a plan.
  *
  * For every plan within the bounds that were set there is a solution that is as
- * good, and every solution gives a plan that is no worse, but for outputs
- * written over inputs, where the model may choose what the rule of first fit
- * does not. So the solver's bound holds for plans, too.
+ * good, and every solution gives a plan that is no worse. So the solver's bound
+ * holds for plans, too.
  */
 #ifndef REGAL_EXACT_FORMULATION_H
 #define REGAL_EXACT_FORMULATION_H
@@ -33,6 +31,7 @@ typedef struct regal_exact_request {
   bool limits;      /* only plans within the memory limits */
   int64_t at_least; /* known bound of the goal, ns or bytes */
   int64_t at_most;  /* the goal of a plan that is known */
+  int64_t excess;   /* bytes that such plans may be beyond the limits */
 } regal_exact_request;
 
 /* An output that may take over an input. */
@@ -41,37 +40,62 @@ typedef struct regal_exact_reuse {
   int32_t taken;          /* literal */
 } regal_exact_reuse;
 
+/* Why an input lives on after an op: a reader there comes later, or a transfer
+ * from there to a reader elsewhere; or it is final, and made there. */
+typedef struct regal_exact_life {
+  uint32_t op, input;
+  uint32_t reader; /* or NONE: final */
+  uint32_t to;     /* or NONE: no transfer */
+  int32_t literal;
+} regal_exact_life;
+
+/* Where steps start, in units of time or places. */
+typedef struct regal_exact_axis {
+  bool timed; /* steps take their time; else one place */
+  int64_t horizon;
+  int32_t *start;       /* [ops] variable */
+  int32_t *sent;        /* [tensors * devices] variable, or NONE */
+  int64_t *head, *tail; /* [ops] least before the op; with it and after */
+} regal_exact_axis;
+
+/* Two steps that may meet on a device or link, and the literals that say which
+ * of them is first, if they do. Transfers count from `ops` on. */
+typedef struct regal_exact_pair {
+  uint32_t step[2];
+  int32_t first[2];
+} regal_exact_pair;
+
 typedef struct regal_formulation {
   const regal_problem *problem;
   regal_exact_request request;
   regal_cp_model model;
-  bool timed, memory;
-  bool limits_kept;         /* solutions are within the limits */
-  bool both_ways;           /* a tensor's two transfers are one step: d = 2 */
-  int64_t unit_ns, stretch; /* see above; stretch 1: nothing is added */
-  int64_t unit_bytes;
-  int64_t horizon;
+  bool timed, memory; /* there is a clock; there are places */
+  bool limits_kept;   /* solutions are within the limits, but for `excess` */
+  bool both_ways;     /* a tensor's two transfers are one step: d = 2 */
+  int64_t unit_ns, unit_bytes;
   uint32_t devices;
+  regal_exact_axis clock, places;
   int32_t makespan, peak; /* or NONE */
 
   /* Variables, literals and intervals; NONE or FALSE where there is none. */
-  int32_t *start;      /* [ops] */
-  int32_t *on;         /* [ops * devices] literal: runs there */
-  int32_t *runs;       /* [ops * devices] interval */
-  int32_t *sent;       /* [tensors * devices] literal: transfer to there */
-  int32_t *sent_start; /* [tensors * devices] */
-  int32_t *arrives;    /* [tensors * devices] interval, any sender */
-  int32_t *leaves;     /* [(tensor * devices + to) * devices + from] interval */
-  int32_t *leaves_if;  /* the same, literal */
-  int32_t *held;       /* [tensors * devices] literal: is there at some time */
-  int32_t *from, *until, *length;  /* [tensors * devices] variables */
-  int32_t *made;                   /* [tensors] when its bytes begin to count */
-  int32_t *hold;                   /* [shared * devices] literal */
-  int32_t room[REGAL_MAX_DEVICES]; /* for tensors, beside what is resident */
+  int32_t *on;        /* [ops * devices] literal: runs there */
+  int32_t *runs;      /* [ops * devices] interval on the clock */
+  int32_t *sent;      /* [tensors * devices] literal: transfer to there */
+  int32_t *arrives;   /* [tensors * devices] interval, any sender */
+  int32_t *leaves;    /* [(tensor * devices + to) * devices + from] interval */
+  int32_t *leaves_if; /* the same, literal */
+  int32_t *held;      /* [tensors * devices] literal: is there at some time */
+  int32_t *from, *until, *length;    /* [tensors * devices] variables */
+  int32_t *made;                     /* [tensors] when bytes begin to count */
+  int32_t *hold;                     /* [shared * devices] literal */
+  int32_t room[REGAL_MAX_DEVICES];   /* for tensors, beside what is resident */
   int32_t excess[REGAL_MAX_DEVICES]; /* beyond the limit */
   regal_exact_reuse *reuse;
   size_t reuse_count, reuse_room;
-  int64_t *head, *tail; /* [ops] least ticks before it; with it and after */
+  regal_exact_life *lives;
+  size_t life_count, life_room;
+  regal_exact_pair *pairs;
+  size_t pair_count, pair_room;
   void *block;
 } regal_formulation;
 
@@ -102,33 +126,51 @@ regal_status regal_exact_plan(regal_context *context,
                               const int64_t *end, const int64_t *sent_start,
                               const int64_t *sent_end, regal_plan **plan);
 
-/* Parts (formulation.c, formulation_memory.c). */
+/* Whether the placement needs the transfer of the tensor to the device. */
+bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
+                       uint32_t tensor, uint32_t to);
+
+/* Parts: formulation_time.c, formulation_order.c, formulation_memory.c. */
+void regal_formulate_time(regal_formulation *formulation);
+regal_status regal_formulate_order(regal_formulation *formulation);
+regal_status regal_formulate_reuse(regal_formulation *formulation);
 regal_status regal_formulate_memory(regal_formulation *formulation,
                                     int64_t all_bytes);
 
-static inline int64_t regal_exact_ticks(const regal_formulation *formulation,
-                                        int64_t ns) {
-  return ns / formulation->unit_ns * formulation->stretch +
-         (formulation->stretch > 1);
+/* later >= end of the op, when the condition holds. */
+void regal_exact_after_op(regal_formulation *formulation,
+                          const regal_exact_axis *axis, int32_t later,
+                          uint32_t op, int32_t condition);
+/* The literal that a step uses the resource: devices, and after them, where
+ * transfers overlap, links. */
+int32_t regal_exact_uses(const regal_formulation *formulation, uint32_t step,
+                         uint32_t resource);
+uint32_t regal_exact_resources(const regal_formulation *formulation);
+/* Whether a transfer has the same variables as the one the other way. */
+static inline bool regal_exact_is_twin(const regal_formulation *formulation,
+                                       size_t at) {
+  return formulation->both_ways && at % 2 == 1 &&
+         formulation->sent[at] != REGAL_CP_FALSE &&
+         formulation->sent[at] == formulation->sent[at - 1];
 }
 
-/* How long steps take on the axis. */
+/* How long steps take on an axis. */
 static inline int64_t regal_exact_run(const regal_formulation *formulation,
-                                      uint32_t op, uint32_t device) {
-  if (!formulation->timed)
-    return 1;
-  return regal_exact_ticks(
-      formulation, regal_problem_run_ns(formulation->problem, op, device));
+                                      const regal_exact_axis *axis, uint32_t op,
+                                      uint32_t device) {
+  return axis->timed ? regal_problem_run_ns(formulation->problem, op, device) /
+                           formulation->unit_ns
+                     : 1;
 }
 
 static inline int64_t regal_exact_send(const regal_formulation *formulation,
+                                       const regal_exact_axis *axis,
                                        uint32_t tensor, uint32_t from,
                                        uint32_t to) {
-  if (!formulation->timed)
-    return 1;
-  return regal_exact_ticks(
-      formulation,
-      regal_problem_transfer_ns(formulation->problem, tensor, from, to));
+  return axis->timed ? regal_problem_transfer_ns(formulation->problem, tensor,
+                                                 from, to) /
+                           formulation->unit_ns
+                     : 1;
 }
 
 static inline bool regal_exact_can_run(const regal_formulation *formulation,

@@ -1,12 +1,6 @@
-/* Memory along the axis: each tensor is on a device from the step that makes or
- * brings it to the end of its last local use, and what a device holds at any
- * time must fit.
- *
- * An output that takes over an input counts from the end of its op on; for
- * that, all other local uses of the input, and its transfers out, must have
- * ended when the op starts. Which output takes which input is left to the
- * solver: the model's rule (first fit) is one of its choices.
- */
+/* Memory along the places: each tensor is on a device from the step that makes
+ * or brings it to the end of its last local use, and what a device holds at any
+ * time must fit. formulation_reuse.c has outputs written over inputs. */
 #include "exact/formulation.h"
 
 typedef regal_formulation form;
@@ -17,119 +11,6 @@ static int32_t on(const form *form, uint32_t op, uint32_t device) {
 
 static int64_t units(const form *form, int64_t bytes) {
   return bytes / form->unit_bytes;
-}
-
-/* -- Outputs over inputs ----------------------------------------------------
- */
-
-/* While the op takes the input over on this device: the input's other uses
- * there are over. */
-static void require_death(form *form, uint32_t op, uint32_t input,
-                          int32_t taken, uint32_t device) {
-  const regal_problem *problem = form->problem;
-  regal_cp_model *model = &form->model;
-  uint32_t d = form->devices, producer = problem->producer[input];
-  int32_t here = on(form, op, device), home = on(form, producer, device);
-  for (uint32_t u = problem->use_begin[input];
-       u < problem->use_begin[input + 1]; u++) {
-    uint32_t other = problem->consumer[u];
-    int32_t conditions[] = {taken, here, on(form, other, device)};
-    if (other != op && regal_exact_can_run(form, other, device))
-      regal_cp_after(model, form->start[op], form->start[other],
-                     regal_exact_run(form, other, device), conditions, 3);
-  }
-  for (uint32_t to = 0; to < d; to++) {
-    size_t at = (size_t)input * d + to;
-    int32_t conditions[] = {taken, here, home, form->sent[at]};
-    if (to != device && form->sent[at] != REGAL_CP_FALSE &&
-        home != REGAL_CP_FALSE)
-      regal_cp_after(model, form->start[op], form->sent_start[at],
-                     regal_exact_send(form, input, device, to), conditions, 4);
-  }
-  int32_t clause[] = {regal_cp_not(taken), regal_cp_not(here),
-                      regal_cp_not(home)};
-  if (problem->is_final[input])
-    regal_cp_clause(model, clause, 3);
-}
-
-static regal_status add_reuse(form *form, uint32_t op, uint32_t output,
-                              uint32_t input) {
-  int32_t taken = regal_cp_literal(&form->model);
-  if (!REGAL_RESERVE(form->model.context, form->reuse, form->reuse_count,
-                     form->reuse_room))
-    return regal_fail_memory(form->model.context);
-  form->reuse[form->reuse_count++] = (regal_exact_reuse){output, input, taken};
-  for (uint32_t a = 0; a < form->devices; a++)
-    if (regal_exact_can_run(form, op, a))
-      require_death(form, op, input, taken, a);
-  return REGAL_OK;
-}
-
-static uint32_t key_of(const regal_exact_reuse *reuse, bool by_input) {
-  return by_input ? reuse->input : reuse->output;
-}
-
-/* Each output takes one input at most, and the reverse. */
-static void pair_off(form *form, size_t first, bool by_input) {
-  for (size_t i = first; i < form->reuse_count; i++) {
-    uint32_t key = key_of(&form->reuse[i], by_input);
-    bool seen = false;
-    for (size_t k = first; k < i && !seen; k++)
-      seen = key_of(&form->reuse[k], by_input) == key;
-    if (seen)
-      continue;
-    regal_cp_begin(&form->model, REGAL_CP_AT_MOST_ONE);
-    for (size_t k = i; k < form->reuse_count; k++)
-      if (key_of(&form->reuse[k], by_input) == key)
-        regal_cp_term(&form->model, form->reuse[k].taken, 0);
-    regal_cp_end(&form->model, 0, 0, NULL, 0);
-  }
-}
-
-/* made[output] <= start of the op, or its end where an input is taken. */
-static void delay_output(form *form, uint32_t op, uint32_t output,
-                         size_t first) {
-  regal_cp_model *model = &form->model;
-  int32_t made = regal_cp_variable(model, form->head[op], form->horizon);
-  int32_t any = regal_cp_literal(model); /* the next variable after `made` */
-  int32_t none = regal_cp_not(any);
-  form->made[output] = made;
-  regal_cp_begin(model, REGAL_CP_CLAUSE);
-  regal_cp_term(model, none, 0);
-  for (size_t i = first; i < form->reuse_count; i++)
-    regal_cp_term(model, form->reuse[i].taken, 0);
-  regal_cp_end(model, 0, 0, NULL, 0);
-  regal_cp_after(model, form->start[op], made, 0, &none, 1);
-  for (uint32_t a = 0; a < form->devices; a++) {
-    int32_t here = on(form, op, a);
-    if (here != REGAL_CP_FALSE)
-      regal_cp_after(model, form->start[op], made,
-                     -regal_exact_run(form, op, a), &here, 1);
-  }
-}
-
-static regal_status add_reuses(form *form) {
-  const regal_problem *problem = form->problem;
-  for (uint32_t op = 0; problem->reuses && op < problem->ops; op++) {
-    size_t first = form->reuse_count;
-    if (!problem->reuses[op])
-      continue;
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++) {
-      size_t before = form->reuse_count;
-      if (!problem->may_reuse[t] || !problem->bytes[t])
-        continue;
-      for (uint32_t i = problem->input_begin[op];
-           i < problem->input_begin[op + 1]; i++)
-        if (problem->bytes[problem->input[i]] >= problem->bytes[t])
-          REGAL_TRY(add_reuse(form, op, t, problem->input[i]));
-      if (form->reuse_count > before)
-        delay_output(form, op, t, before);
-    }
-    pair_off(form, first, false);
-    pair_off(form, first, true);
-  }
-  return REGAL_OK;
 }
 
 /* -- Tensors ----------------------------------------------------------------
@@ -151,8 +32,8 @@ static void use_tensor(form *form, uint32_t tensor, uint32_t device,
     if (here == REGAL_CP_FALSE)
       continue;
     imply(form, here, form->held[at]);
-    regal_cp_after(&form->model, form->until[at], form->start[op],
-                   regal_exact_run(form, op, device), &here, 1);
+    regal_cp_after(&form->model, form->until[at], form->places.start[op], 1,
+                   &here, 1);
   }
 }
 
@@ -162,21 +43,20 @@ static void keep_home(form *form, uint32_t tensor, uint32_t device, size_t at) {
   regal_cp_model *model = &form->model;
   uint32_t op = problem->producer[tensor], d = form->devices;
   int32_t home = on(form, op, device);
-  int32_t made = form->made[tensor] == REGAL_CP_NONE ? form->start[op]
+  int32_t made = form->made[tensor] == REGAL_CP_NONE ? form->places.start[op]
                                                      : form->made[tensor];
   imply(form, home, form->held[at]);
   regal_cp_after(model, made, form->from[at], 0, &home, 1);
-  regal_cp_after(model, form->until[at], form->start[op],
-                 regal_exact_run(form, op, device), &home, 1);
+  regal_cp_after(model, form->until[at], form->places.start[op], 1, &home, 1);
   if (problem->is_final[tensor])
-    regal_cp_after(model, form->until[at], REGAL_CP_NONE, form->horizon, &home,
-                   1);
+    regal_cp_after(model, form->until[at], REGAL_CP_NONE, form->places.horizon,
+                   &home, 1);
   for (uint32_t to = 0; to < d; to++) {
     size_t route = (size_t)tensor * d + to;
     int32_t conditions[] = {home, form->sent[route]};
     if (to != device && form->sent[route] != REGAL_CP_FALSE)
-      regal_cp_after(model, form->until[at], form->sent_start[route],
-                     regal_exact_send(form, tensor, device, to), conditions, 2);
+      regal_cp_after(model, form->until[at], form->places.sent[route], 1,
+                     conditions, 2);
   }
 }
 
@@ -191,15 +71,18 @@ static void hold_tensor(form *form, uint32_t tensor, uint32_t device) {
   form->held[at] = on(form, op, device) == REGAL_CP_TRUE
                        ? REGAL_CP_TRUE
                        : regal_cp_literal(model);
-  form->from[at] = regal_cp_variable(model, form->head[op], form->horizon);
-  form->until[at] = regal_cp_variable(model, form->head[op], form->horizon);
-  form->length[at] = regal_cp_variable(model, 0, form->horizon);
+  form->from[at] =
+      regal_cp_variable(model, form->places.head[op], form->places.horizon);
+  form->until[at] =
+      regal_cp_variable(model, form->places.head[op], form->places.horizon);
+  form->length[at] = regal_cp_variable(model, 0, form->places.horizon);
   if (home)
     keep_home(form, tensor, device, at);
   use_tensor(form, tensor, device, at);
+  int32_t conditions[] = {form->sent[at], regal_cp_not(on(form, op, device))};
   if (sent)
-    regal_cp_after(model, form->sent_start[at], form->from[at], 0,
-                   &form->sent[at], 1);
+    regal_cp_after(model, form->places.sent[at], form->from[at], 0, conditions,
+                   2);
 }
 
 /* -- Devices ----------------------------------------------------------------
@@ -247,6 +130,9 @@ static void fill_device(form *form, uint32_t device, int64_t most) {
       regal_cp_span(model, form->from[at], form->length[at], form->until[at],
                     form->held[at]);
   }
+  for (uint32_t op = 0; op < problem->ops; op++)
+    if (problem->graph->temporary_bytes[op])
+      regal_cp_interval(model, form->places.start[op], 1, on(form, op, device));
   form->room[device] = regal_cp_variable(model, 0, most);
   regal_cp_begin(model, REGAL_CP_CUMULATIVE);
   for (uint32_t t = 0; t < problem->tensors; t++)
@@ -255,35 +141,46 @@ static void fill_device(form *form, uint32_t device, int64_t most) {
       first += 2; /* a linear row and the interval */
     }
   for (uint32_t op = 0; op < problem->ops; op++)
-    if (problem->graph->temporary_bytes[op])
-      regal_cp_term(model, form->runs[(size_t)op * d + device],
+    if (problem->graph->temporary_bytes[op] &&
+        regal_exact_can_run(form, op, device))
+      regal_cp_term(model, first++,
                     units(form, problem->graph->temporary_bytes[op]));
   regal_cp_end_capacity(model, form->room[device], 0);
 }
 
+/* Within the limit; or beyond it by what is minimised or allowed. */
 static void limit_device(form *form, uint32_t device, int64_t most) {
-  regal_exact_goal goal = form->request.goal;
+  const regal_exact_request *request = &form->request;
   int64_t limit = form->problem->limit[device];
-  bool limited = limit != REGAL_UNLIMITED;
-  if (goal != REGAL_EXACT_PEAK && !limited)
+  bool limited = limit != REGAL_UNLIMITED &&
+                 (request->limits || request->goal == REGAL_EXACT_EXCESS);
+  if (request->goal != REGAL_EXACT_PEAK && !limited)
     return;
   fill_device(form, device, most);
-  if (goal == REGAL_EXACT_PEAK)
+  if (request->goal == REGAL_EXACT_PEAK)
     leave_room(form, device, form->peak, 0);
-  if (goal == REGAL_EXACT_EXCESS) {
+  if (!limited)
+    return;
+  if (request->goal == REGAL_EXACT_EXCESS || request->excess)
     form->excess[device] = regal_cp_variable(&form->model, 0, most);
-    leave_room(form, device, form->excess[device], units(form, limit));
+  leave_room(form, device, form->excess[device], units(form, limit));
+  if (request->goal == REGAL_EXACT_EXCESS)
     regal_cp_minimise(&form->model, form->excess[device]);
-  } else if (form->request.limits && limited) {
-    leave_room(form, device, REGAL_CP_NONE, units(form, limit));
-  }
+}
+
+static void limit_excess(form *form) {
+  regal_cp_begin(&form->model, REGAL_CP_LINEAR);
+  for (uint32_t a = 0; a < form->devices; a++)
+    regal_cp_term(&form->model, form->excess[a], 1);
+  regal_cp_end(&form->model, INT64_MIN, units(form, form->request.excess), NULL,
+               0);
 }
 
 regal_status regal_formulate_memory(regal_formulation *formulation,
                                     int64_t all_bytes) {
   const regal_problem *problem = formulation->problem;
   const regal_exact_request *request = &formulation->request;
-  REGAL_TRY(add_reuses(formulation));
+  REGAL_TRY(regal_formulate_reuse(formulation));
   for (uint32_t t = 0; t < problem->tensors; t++)
     for (uint32_t a = 0; problem->bytes[t] && a < formulation->devices; a++)
       hold_tensor(formulation, t, a);
@@ -297,5 +194,7 @@ regal_status regal_formulate_memory(regal_formulation *formulation,
   }
   for (uint32_t a = 0; a < formulation->devices; a++)
     limit_device(formulation, a, units(formulation, all_bytes));
+  if (request->excess)
+    limit_excess(formulation);
   return REGAL_OK;
 }

@@ -62,7 +62,7 @@ static void check_back(const regal_formulation *form, const int64_t *values,
              (int)form->request.goal, (long long)cost_for(&form->request, cost),
              (long long)cost_for(&form->request, &again));
   if (form->limits_kept)
-    assert_int_equal(again.excess_bytes, 0);
+    assert_true(again.excess_bytes <= form->request.excess);
   regal_plan_free(back);
 }
 
@@ -71,8 +71,10 @@ static void check_plan(regal_problem *problem, const regal_plan *plan,
   regal_context *context = problem->context;
   regal_cost cost;
   assert_int_equal(regal_verify(context, problem, plan, &cost), REGAL_OK);
-  regal_exact_request request = {
-      .goal = goal, .limits = problem->limited && cost.excess_bytes == 0};
+  bool excess = goal == REGAL_EXACT_EXCESS;
+  regal_exact_request request = {.goal = goal,
+                                 .limits = problem->limited && !excess,
+                                 .excess = excess ? 0 : cost.excess_bytes};
   request.at_most = cost_for(&request, &cost);
   regal_formulation form;
   if (regal_formulate(context, problem, &request, &form))
@@ -156,7 +158,7 @@ typedef struct case_of_diamond {
 } diamond_case;
 
 /* a and c on device 0, b on device 1, then d on device 0. */
-static void diamond_begin(regal_context *context, regal_exact_goal goal,
+static void diamond_begin(regal_context *context, regal_exact_request request,
                           diamond_case *d) {
   static const uint32_t order[] = {0, 1, 2, 3};
   static const uint8_t placement[] = {0, 1, 0, 0};
@@ -168,7 +170,7 @@ static void diamond_begin(regal_context *context, regal_exact_goal goal,
       REGAL_OK);
   assert_int_equal(regal_verify(context, d->problem, d->plan, &d->cost),
                    REGAL_OK);
-  regal_exact_request request = {.goal = goal, .at_most = 1000};
+  request.at_most = 1000;
   assert_int_equal(regal_formulate(context, d->problem, &request, &d->form),
                    REGAL_OK);
   d->values = regal_alloc(context, d->form.model.variables, 8);
@@ -198,24 +200,25 @@ static void assert_breaks(diamond_case *d, int32_t variable, int64_t value) {
 static void test_wrong_times_are_no_solutions(void **state) {
   regal_context *context = *state;
   diamond_case d;
-  diamond_begin(context, REGAL_EXACT_RUNTIME, &d);
+  diamond_begin(context, (regal_exact_request){.goal = REGAL_EXACT_RUNTIME},
+                &d);
   const regal_formulation *form = &d.form;
   assert_int_equal(d.cost.runtime_ns, 80);
   assert_int_equal(d.values[form->makespan], 80);
   assert_breaks(&d, form->makespan, 79);
-  assert_breaks(&d, form->start[3], 39);      /* before c has ended */
-  assert_breaks(&d, form->start[2], 0);       /* while a runs */
-  assert_breaks(&d, form->start[1], 9);       /* before its input came */
-  assert_breaks(&d, form->sent[1], 0);        /* b needs a's tensor */
-  assert_breaks(&d, form->sent_start[1], 9);  /* before it is made */
-  assert_breaks(&d, form->sent_start[1], 25); /* while c runs */
+  assert_breaks(&d, form->clock.start[3], 39); /* before c has ended */
+  assert_breaks(&d, form->clock.start[2], 0);  /* while a runs */
+  assert_breaks(&d, form->clock.start[1], 9);  /* before its input came */
+  assert_breaks(&d, form->sent[1], 0);         /* b needs a's tensor */
+  assert_breaks(&d, form->clock.sent[1], 9);   /* before it is made */
+  assert_breaks(&d, form->clock.sent[1], 25);  /* while c runs */
   diamond_end(context, &d);
 }
 
 static void test_wrong_memory_is_no_solution(void **state) {
   regal_context *context = *state;
   diamond_case d;
-  diamond_begin(context, REGAL_EXACT_PEAK, &d);
+  diamond_begin(context, (regal_exact_request){.goal = REGAL_EXACT_PEAK}, &d);
   const regal_formulation *form = &d.form;
   int64_t peak = d.cost.max_peak_bytes;
   assert_int_equal(d.values[form->peak], peak);
@@ -224,7 +227,37 @@ static void test_wrong_memory_is_no_solution(void **state) {
   assert_breaks(&d, form->until[0], d.values[form->until[0]] - 1);
   assert_breaks(&d, form->from[0], d.values[form->from[0]] + 1);
   assert_breaks(&d, form->held[1], 0);
-  assert_breaks(&d, form->start[3], d.values[form->start[1]]);
+  assert_breaks(&d, form->places.start[3], d.values[form->places.start[1]]);
+  diamond_end(context, &d);
+}
+
+/* Clock and places: steps of one device are in one order on both. */
+static void test_wrong_order_is_no_solution(void **state) {
+  regal_context *context = *state;
+  diamond_case d;
+  diamond_begin(
+      context,
+      (regal_exact_request){.goal = REGAL_EXACT_RUNTIME, .limits = true}, &d);
+  const regal_formulation *form = &d.form;
+  assert_true(form->timed && form->memory && form->pair_count > 0);
+  for (size_t i = 0; i < form->pair_count; i++) {
+    const regal_exact_pair *pair = &form->pairs[i];
+    int64_t *first = &d.values[pair->first[0]];
+    int64_t *second = &d.values[pair->first[1]];
+    if (!*first && !*second)
+      continue;                                 /* they share nothing here */
+    assert_breaks(&d, pair->first[*second], 0); /* they do share a device */
+    int64_t swap = *first;
+    *first = *second;
+    *second = swap; /* the other way round */
+    assert_int_not_equal(check_values(&form->model, d.values), -1);
+    *second = *first;
+    *first = swap;
+  }
+  /* a's tensor leaves device 0 before c starts there: so in the plan, too */
+  int32_t sent = form->places.sent[1], c = form->places.start[2];
+  assert_true(d.values[sent] < d.values[c]);
+  assert_breaks(&d, sent, d.values[c]);
   diamond_end(context, &d);
 }
 
@@ -246,7 +279,7 @@ static void test_units_and_sizes(void **state) {
                    REGAL_OK);
   assert_int_equal(form.unit_ns, 10);
   assert_int_equal(form.unit_bytes, 4);
-  assert_int_equal(form.horizon, 5);
+  assert_int_equal(form.clock.horizon, 5);
   assert_int_equal(regal_formulation_goal(&form, 5), 50);
   /* true; a's device; two starts; a transfer and its start; the makespan */
   assert_int_equal(form.model.variables, 1 + 1 + 2 + 2 + 1);
@@ -444,15 +477,14 @@ static void test_missing_library(void **state) {
 }
 
 /* Every allocation on the way fails once. */
-static void test_allocations(void **state) {
-  (void)state;
+static void fail_each(regal_exact_request request) {
   for (size_t n = 1;; n++) {
     failing_allocator memory = {0};
     regal_allocator allocator = failing_allocator_of(&memory);
     regal_context *context;
     diamond_case d;
     assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
-    diamond_begin(context, REGAL_EXACT_PEAK, &d);
+    diamond_begin(context, request, &d);
     regal_formulation form;
     uint8_t *bytes;
     size_t size;
@@ -476,11 +508,18 @@ static void test_allocations(void **state) {
   }
 }
 
+static void test_allocations(void **state) {
+  (void)state;
+  fail_each((regal_exact_request){.goal = REGAL_EXACT_PEAK});
+  fail_each((regal_exact_request){.goal = REGAL_EXACT_RUNTIME, .limits = true});
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TOY_TEST(test_plans_are_solutions),
       TOY_TEST(test_wrong_times_are_no_solutions),
       TOY_TEST(test_wrong_memory_is_no_solution),
+      TOY_TEST(test_wrong_order_is_no_solution),
       TOY_TEST(test_units_and_sizes),
       TOY_TEST(test_times_beyond_doubles),
       SEARCH_TEST(test_too_many_ops),

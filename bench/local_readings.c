@@ -1,0 +1,309 @@
+/* Readings of the paper's local search, against BRKGA at 5000 evaluations.
+ *
+ *   bench_local_readings [GRAPHS]
+ *
+ * The paper says: random placement, topological order; a move takes an op to
+ * another device or changes its order. It does not say what becomes of the
+ * transfers, nor how far an op goes. Each row is one reading: transfers follow
+ * right behind their producers, or have places of their own, which moves change
+ * as well; a step changes places with a neighbour, or goes anywhere that its
+ * edges allow. Every move is simulated in full. The last row is --method local,
+ * whose transfers are batched. Prints the mean improvement over BRKGA in
+ * percent of its run time: synthetic graphs, unfiltered, two devices.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "cost/plan.h"
+#include "cost/simulate.h"
+#include "data/synthetic.h"
+
+enum { EVALUATIONS = 5000, PATIENCE = 5, GRAPHS = 40 };
+
+typedef struct reading {
+  const char *name;
+  bool own_places; /* of transfers */
+  uint32_t reach;  /* of an order move */
+} reading;
+
+static const reading readings[] = {
+    {"transfers behind their producers, neighbours swap", false, 1},
+    {"transfers behind their producers, any place", false, UINT32_MAX},
+    {"transfers have places, neighbours swap", true, 1},
+    {"transfers have places, any place", true, UINT32_MAX},
+};
+enum { READINGS = sizeof readings / sizeof *readings };
+
+typedef struct solution {
+  regal_plan *order; /* what moves change: ops, and sends that have places */
+  regal_plan *plan;  /* all steps */
+  uint8_t *placement;
+} solution;
+
+typedef struct search {
+  const regal_problem *problem;
+  const reading *reading;
+  regal_simulator *simulator;
+  regal_random random;
+  solution now, next;
+  uint32_t *place, *reader; /* [tensors * devices] of a send; of its first
+                               reader */
+} search;
+
+static void *grab(size_t count, size_t size) {
+  void *block = calloc(count, size);
+  if (!block)
+    abort();
+  return block;
+}
+
+static uint32_t below(search *s, uint32_t n) {
+  return (uint32_t)regal_random_below(&s->random, n);
+}
+
+static int64_t cost_of(search *s, const solution *of) {
+  regal_cost cost;
+  regal_simulate(s->simulator, of->plan, &cost);
+  return cost.runtime_ns;
+}
+
+/* Where sends stand in the old plan, and the first readers of each copy. */
+static void find_places(search *s, const regal_plan *old,
+                        const uint8_t *placement) {
+  const regal_problem *p = s->problem;
+  size_t d = p->devices;
+  memset(s->place, 0xff, p->tensors * d * sizeof *s->place);
+  memset(s->reader, 0xff, p->tensors * d * sizeof *s->reader);
+  for (uint32_t i = old->step_count; i-- > 0;) {
+    const regal_step *step = &old->steps[i];
+    if (!regal_step_runs(step)) {
+      s->place[regal_plan_tensor(p, step) * d + step->to] = i;
+      continue;
+    }
+    for (uint32_t k = p->input_begin[step->op];
+         k < p->input_begin[step->op + 1]; k++)
+      s->reader[p->input[k] * d + placement[step->op]] = i;
+  }
+}
+
+static void add(regal_plan *plan, regal_step step) {
+  plan->steps[plan->step_count++] = step;
+}
+
+/* Needed, and not where it can stay. */
+static bool goes_behind(const search *s, size_t at) {
+  return s->reader[at] != UINT32_MAX &&
+         (!s->reading->own_places || s->place[at] >= s->reader[at]);
+}
+
+/* The plan of an order with the placement of `made`; sends stay where they are
+ * if they may, the others go behind their producers. */
+static void build(search *s, const regal_plan *order, solution *made) {
+  const regal_problem *p = s->problem;
+  uint32_t d = p->devices;
+  find_places(s, order, made->placement);
+  made->plan->step_count = 0;
+  for (uint32_t i = 0; i < order->step_count; i++) {
+    const regal_step *step = &order->steps[i];
+    uint32_t here = made->placement[step->op];
+    if (!regal_step_runs(step)) {
+      uint32_t tensor = regal_plan_tensor(p, step);
+      size_t at = (size_t)tensor * d + step->to;
+      if (step->to != here && s->reader[at] != UINT32_MAX &&
+          !goes_behind(s, at))
+        add(made->plan, regal_plan_send(p, tensor, here, step->to));
+      continue;
+    }
+    add(made->plan, (regal_step){step->op, REGAL_RUN, here, here});
+    for (uint32_t t = p->output_begin[step->op];
+         t < p->output_begin[step->op + 1]; t++)
+      for (uint32_t to = 0; to < d; to++)
+        if (to != here && goes_behind(s, (size_t)t * d + to))
+          add(made->plan, regal_plan_send(p, t, here, to));
+  }
+}
+
+static bool must_precede(const regal_problem *p, const regal_step *a,
+                         const regal_step *b) {
+  if (regal_step_runs(a) && !regal_step_runs(b))
+    return a->op == b->op;
+  if (!regal_step_runs(b))
+    return false;
+  if (regal_step_runs(a)) {
+    for (uint32_t s = p->successor_begin[a->op];
+         s < p->successor_begin[a->op + 1]; s++)
+      if (p->successor[s] == b->op)
+        return true;
+    return false;
+  }
+  uint32_t tensor = regal_plan_tensor(p, a);
+  for (uint32_t k = p->input_begin[b->op]; k < p->input_begin[b->op + 1]; k++)
+    if (p->input[k] == tensor && b->to == a->to)
+      return true;
+  return false;
+}
+
+static void copy_steps(const regal_plan *from, regal_plan *to) {
+  to->step_count = from->step_count;
+  memcpy(to->steps, from->steps, from->step_count * sizeof *from->steps);
+}
+
+static void move_in_order(search *s, regal_plan *order) {
+  const regal_problem *p = s->problem;
+  regal_step *steps = order->steps;
+  uint32_t i = below(s, order->step_count), low, high;
+  uint32_t reach = s->reading->reach;
+  for (low = i; low > 0 && i - low < reach; low--)
+    if (must_precede(p, &steps[low - 1], &steps[i]))
+      break;
+  for (high = i; high + 1 < order->step_count && high - i < reach; high++)
+    if (must_precede(p, &steps[i], &steps[high + 1]))
+      break;
+  uint32_t to = low + below(s, high - low + 1);
+  regal_step moved = steps[i];
+  if (to < i)
+    memmove(steps + to + 1, steps + to, (i - to) * sizeof *steps);
+  else
+    memmove(steps + i, steps + i + 1, (to - i) * sizeof *steps);
+  steps[to] = moved;
+}
+
+static void finish(search *s, solution *made) {
+  build(s, made->order, made);
+  if (s->reading->own_places)
+    copy_steps(made->plan, made->order);
+}
+
+static void move(search *s) {
+  uint32_t d = s->problem->devices;
+  copy_steps(s->now.order, s->next.order);
+  memcpy(s->next.placement, s->now.placement, s->problem->ops);
+  if (below(s, 2)) {
+    uint8_t *place = &s->next.placement[below(s, s->problem->ops)];
+    *place = (uint8_t)((*place + 1 + below(s, d - 1)) % d);
+  } else {
+    move_in_order(s, s->next.order);
+  }
+  finish(s, &s->next);
+}
+
+static void begin(search *s) {
+  s->now.order->step_count = 0;
+  for (uint32_t op = 0; op < s->problem->ops; op++) {
+    s->now.placement[op] = (uint8_t)below(s, s->problem->devices);
+    add(s->now.order, (regal_step){op, REGAL_RUN, 0, 0});
+  }
+  finish(s, &s->now);
+}
+
+static int64_t run(search *s) {
+  uint32_t patience = PATIENCE * s->problem->ops, idle = patience;
+  int64_t best = INT64_MAX, present = INT64_MAX;
+  for (int i = 0; i < EVALUATIONS; i++) {
+    if (idle == patience) {
+      begin(s);
+      present = cost_of(s, &s->now);
+      idle = 0;
+    } else {
+      move(s);
+      int64_t cost = cost_of(s, &s->next);
+      idle = cost < present ? 0 : idle + 1;
+      if (cost < present) {
+        solution spare = s->now;
+        s->now = s->next;
+        s->next = spare;
+        present = cost;
+      }
+    }
+    best = present < best ? present : best;
+  }
+  return best;
+}
+
+static void must(regal_context *context, regal_status status) {
+  if (status == REGAL_OK)
+    return;
+  fprintf(stderr, "bench_local_readings: %s\n", regal_error(context));
+  exit(1);
+}
+
+static void make_solution(const regal_problem *problem, solution *made) {
+  uint32_t most = regal_plan_most_steps(problem);
+  made->placement = grab(problem->ops, 1);
+  must(problem->context,
+       regal_plan_create(problem->context, most, &made->order));
+  must(problem->context,
+       regal_plan_create(problem->context, most, &made->plan));
+}
+
+static void free_solution(solution *made) {
+  regal_plan_free(made->order);
+  regal_plan_free(made->plan);
+  free(made->placement);
+}
+
+static int64_t run_reading(const regal_problem *problem,
+                           const reading *reading) {
+  size_t routes = (size_t)problem->tensors * problem->devices;
+  search s = {.problem = problem, .reading = reading};
+  s.random = (regal_random){regal_random_key(1, REGAL_PURPOSE_TEST, 0, 0), 0};
+  s.place = grab(routes, sizeof *s.place);
+  s.reader = grab(routes, sizeof *s.reader);
+  make_solution(problem, &s.now);
+  make_solution(problem, &s.next);
+  must(problem->context,
+       regal_simulator_create(problem->context, problem, &s.simulator));
+  int64_t best = run(&s);
+  regal_simulator_free(s.simulator);
+  free_solution(&s.now);
+  free_solution(&s.next);
+  free(s.place);
+  free(s.reader);
+  return best;
+}
+
+static int64_t run_method(const regal_problem *problem, const char *name) {
+  regal_options options;
+  regal_result *result;
+  regal_options_init(&options);
+  options.threads = 1;
+  options.evaluations = EVALUATIONS;
+  must(problem->context,
+       regal_options_set(problem->context, &options, "method", name));
+  must(problem->context,
+       regal_optimize(problem->context, problem, &options, &result));
+  int64_t cost = result->cost.runtime_ns;
+  regal_result_free(result);
+  return cost;
+}
+
+int main(int count, char **arguments) {
+  int graphs = count > 1 ? atoi(arguments[1]) : GRAPHS;
+  double sum[READINGS + 1] = {0};
+  regal_context *context;
+  regal_options options;
+  must(NULL, regal_context_create(&context, NULL));
+  regal_options_init(&options);
+  for (int g = 0; g < graphs; g++) {
+    regal_graph *graph;
+    regal_problem *problem;
+    must(context, regal_synthetic_graph(
+                      context, (regal_graph_model)(g % REGAL_GRAPH_MODELS), 0,
+                      (uint64_t)g, &graph));
+    must(context, regal_problem_create(context, graph, &options, &problem));
+    double standard = (double)run_method(problem, "brkga");
+    for (size_t r = 0; r < READINGS; r++)
+      sum[r] += 1 - (double)run_reading(problem, &readings[r]) / standard;
+    sum[READINGS] += 1 - (double)run_method(problem, "local") / standard;
+    regal_problem_free(problem);
+    regal_graph_free(graph);
+  }
+  for (size_t r = 0; r <= READINGS; r++)
+    printf("%-52s%+6.2f%%\n",
+           r < READINGS ? readings[r].name : "--method local: batched",
+           100 * sum[r] / graphs);
+  regal_context_free(context);
+  return 0;
+}

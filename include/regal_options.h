@@ -174,6 +174,8 @@
     "of crossover bias; 0 = the policy does not choose it") \
   REAL(neutral, "neutral", -1, -1, 100, "LOGIT", "train", \
     "start in favour of uniform genes; -1 = the preset's") \
+  INTEGER(imitate, "imitate", 0, 0, 1000000000, "STEPS", "train", \
+    "first copy the plans of the strong search for so many of the steps") \
   INTEGER(augment, "augment", 0, 0, 1000000, "N", "train", \
     "copies of each training graph, with noise; 0 = what the dataset says") \
   INTEGER(valid_every, "valid-every", 0, 0, 1000000000, "STEPS", "train", \

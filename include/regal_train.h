@@ -23,6 +23,7 @@ extern "C" {
 /* How far training has come. Figures of the last step, unless they say more. */
 typedef struct regal_training {
   uint64_t step, steps;
+  bool imitating;         /* it copied a teacher: the next two are NaN */
   double reward;          /* mean of the episodes: - cost / standard BRKGA's */
   double improvement;     /* over standard BRKGA, in percent: mean of them */
   double entropy;         /* of the choices for an op, in nats: mean */

@@ -2,28 +2,9 @@
 
 #include <math.h>
 
-#include "search/search.h"
+#include "learn/teacher.h"
 
-enum { LEVELS = 32, EVALUATIONS = 300000 };
-
-static regal_status find_plan(const regal_runner *runner,
-                              const regal_problem *problem, uint64_t seed,
-                              regal_plan **plan) {
-  runner->options->seed = (int64_t)seed;
-  regal_search search = {.context = runner->context,
-                         .problem = problem,
-                         .options = runner->options,
-                         .pool = runner->single,
-                         .budget = EVALUATIONS,
-                         .deadline = INFINITY,
-                         .best_fitness = REGAL_FITNESS_WORST};
-  REGAL_TRY(
-      regal_simulator_create(runner->context, problem, &search.simulator));
-  regal_status status = regal_method_auto(&search);
-  regal_simulator_free(search.simulator);
-  *plan = search.best;
-  return status;
-}
+enum { LEVELS = 32 };
 
 /* The nearest of the means that a policy may choose. */
 static double quantise(double gene) {
@@ -71,18 +52,15 @@ regal_status bench_oracle_propose(const regal_runner *runner,
                                   const regal_decoder *decoder, uint64_t seed,
                                   regal_proposal **proposal) {
   regal_context *context = runner->context;
-  regal_plan *plan = NULL;
   regal_gene *genes = regal_alloc(
       context, regal_decoder_genes(decoder, problem), sizeof *genes);
   regal_status status =
-      genes ? find_plan(runner, problem, seed, &plan) : REGAL_NO_MEMORY;
-  if (status == REGAL_OK)
-    status = decoder->encode(context, problem, plan, genes);
+      genes ? regal_teacher_genes(runner, problem, decoder, seed << 1, genes)
+            : REGAL_NO_MEMORY;
   if (status == REGAL_OK)
     status = regal_proposal_create(context, problem, decoder->name, proposal);
   if (status == REGAL_OK)
     status = centre_all(problem, decoder, genes, *proposal);
-  regal_plan_free(plan);
   regal_release(context, genes);
   return status;
 }

@@ -41,17 +41,25 @@ static void add(monitor *m, const regal_training *now) {
   m->steps++;
 }
 
+/* A mean over steps of which some copied a teacher is not a number. */
+static void format_episodes(double reward, double improvement, char text[80]) {
+  if (isnan(reward))
+    snprintf(text, 80, "copies good plans");
+  else
+    snprintf(text, 80, "reward %.4f  improvement %+.2f%%", reward, improvement);
+}
+
 static void format_state(const monitor *m, const regal_training *now,
                          char text[300]) {
-  char left[32];
+  char left[32], episodes[80];
   double n = m->steps ? (double)m->steps : 1;
   format_time(now->seconds_left, left);
+  format_episodes(m->reward / n, m->improvement / n, episodes);
   snprintf(text, 300,
-           "step %llu of %llu  reward %.4f  improvement %+.2f%%  entropy %.3f  "
-           "gradient %.3g  %.0fk evaluations/s  %s to go",
+           "step %llu of %llu  %s  entropy %.3f  gradient %.3g  %.0fk "
+           "evaluations/s  %s to go",
            (unsigned long long)now->step, (unsigned long long)now->steps,
-           m->reward / n, m->improvement / n, m->entropy / n, m->norm / n,
-           now->rate / 1000, left);
+           episodes, m->entropy / n, m->norm / n, now->rate / 1000, left);
 }
 
 static void print_validation(monitor *m, const regal_training *now) {

@@ -364,6 +364,22 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 
 /* Priorities fall along the plan, so that it is the only order which the
  * topological sort can find (up to 2^24 steps). */
+static regal_gene gene_at(const regal_plan *plan, uint32_t step) {
+  return REGAL_GENE_LARGEST -
+         (regal_gene)((uint64_t)step * REGAL_GENE_LARGEST / plan->step_count);
+}
+
+/* Transfers that the plan does not need would leave as soon as they could. */
+static void encode_transfers(const regal_problem *problem,
+                             const regal_gene *priority, regal_gene *transfer) {
+  uint32_t d = problem->devices;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    for (uint32_t t = problem->output_begin[op];
+         t < problem->output_begin[op + 1]; t++)
+      for (uint32_t a = 0; a < d; a++)
+        transfer[(size_t)t * d + a] = priority[op];
+}
+
 static regal_status encode(regal_context *context, const regal_problem *problem,
                            const regal_plan *plan, regal_gene *genes) {
   (void)context;
@@ -371,18 +387,16 @@ static regal_status encode(regal_context *context, const regal_problem *problem,
   uint8_t relabel[REGAL_MAX_DEVICES];
   regal_gene *priority = genes + (size_t)problem->ops * d;
   regal_gene *transfer = priority + problem->ops;
-  memset(transfer, 0, (size_t)problem->tensors * d * sizeof *transfer);
   regal_encode_placement(problem, plan, genes, relabel);
+  for (uint32_t i = 0; i < plan->step_count; i++)
+    if (regal_step_runs(&plan->steps[i]))
+      priority[plan->steps[i].op] = gene_at(plan, i);
+  encode_transfers(problem, priority, transfer);
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
-    regal_gene gene =
-        REGAL_GENE_LARGEST -
-        (regal_gene)((uint64_t)i * REGAL_GENE_LARGEST / plan->step_count);
-    if (regal_step_runs(step))
-      priority[step->op] = gene;
-    else
+    if (!regal_step_runs(step))
       transfer[(size_t)regal_plan_tensor(problem, step) * d +
-               relabel[step->to]] = gene;
+               relabel[step->to]] = gene_at(plan, i);
   }
   return REGAL_OK;
 }

@@ -107,6 +107,7 @@ regal_status regal_train_settings_read(regal_context *context,
   regal_train_settings s = {
       .steps = options->steps ? (uint64_t)options->steps : p->steps,
       .seed = (uint64_t)options->seed,
+      .imitate = (uint64_t)options->imitate,
       .graphs =
           options->graphs_per_step ? (uint32_t)options->graphs_per_step : 4,
       .samples = options->samples ? (uint32_t)options->samples : p->samples,

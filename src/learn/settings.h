@@ -17,6 +17,7 @@ typedef enum regal_advantage {
 
 typedef struct regal_train_settings {
   uint64_t steps, seed;
+  uint64_t imitate;         /* of the steps: copy a teacher (learn/teacher.h) */
   uint32_t graphs, samples; /* of each step */
   uint64_t episode_evaluations;
   uint32_t best_of; /* the reward is the mean of so many best costs */

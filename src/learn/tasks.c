@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "learn/propose.h"
+#include "learn/teacher.h"
 #include "policy/features.h"
 
 /* A kilobyte for an op, all in all; the paper's 10000 graphs fit. */
@@ -21,6 +22,8 @@ struct regal_tasks {
   /* Those of the present call that are not known yet. */
   size_t *unknown;
   size_t unknown_count;
+  /* Those of the present call that are to be taught. */
+  size_t *untaught;
 };
 
 uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index) {
@@ -41,7 +44,8 @@ regal_status regal_tasks_create(regal_context *context, regal_crew *crew,
   made->tasks = regal_alloc(context, source->count, sizeof *made->tasks);
   made->loaded = regal_alloc(context, source->count, sizeof *made->loaded);
   made->unknown = regal_alloc(context, source->count, sizeof *made->unknown);
-  if (!made->tasks || !made->loaded || !made->unknown) {
+  made->untaught = regal_alloc(context, source->count, sizeof *made->untaught);
+  if (!made->tasks || !made->loaded || !made->unknown || !made->untaught) {
     regal_tasks_free(made);
     return regal_fail_memory(context);
   }
@@ -68,7 +72,9 @@ void regal_tasks_free(regal_tasks *tasks) {
     drop(tasks, task);
     regal_release(tasks->context, task->placement);
     regal_release(tasks->context, task->position);
+    regal_release(tasks->context, task->taught);
   }
+  regal_release(tasks->context, tasks->untaught);
   regal_release(tasks->context, tasks->unknown);
   regal_release(tasks->context, tasks->loaded);
   regal_release(tasks->context, tasks->tasks);
@@ -203,4 +209,48 @@ regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
   for (size_t i = 0; i < count; i++)
     REGAL_TRY(encode(tasks, &tasks->tasks[indices[i]]));
   return REGAL_OK;
+}
+
+/* -- Teaching -------------------------------------------------------------- */
+
+static regal_status teach(void *state, size_t item,
+                          const regal_runner *runner) {
+  regal_tasks *tasks = state;
+  size_t index = tasks->untaught[item];
+  const regal_task *task = &tasks->tasks[index];
+  return regal_teacher_genes(runner, task->problem, tasks->plan.decoder,
+                             regal_tasks_seed(tasks, index), task->taught);
+}
+
+static regal_status list_untaught(regal_tasks *tasks, const size_t *indices,
+                                  size_t count, size_t *found) {
+  *found = 0;
+  for (size_t i = 0; i < count; i++) {
+    regal_task *task = &tasks->tasks[indices[i]];
+    if (task->taught)
+      continue;
+    task->taught = regal_alloc(
+        tasks->context, regal_decoder_genes(tasks->plan.decoder, task->problem),
+        sizeof *task->taught);
+    if (!task->taught)
+      return regal_fail_memory(tasks->context);
+    tasks->untaught[(*found)++] = indices[i];
+  }
+  return REGAL_OK;
+}
+
+regal_status regal_tasks_teach(regal_tasks *tasks, const size_t *indices,
+                               size_t count) {
+  size_t found;
+  regal_status status = list_untaught(tasks, indices, count, &found);
+  if (status == REGAL_OK)
+    status = regal_crew_run(tasks->crew, found, teach, tasks);
+  /* what was cut short is not what it should be */
+  for (size_t i = 0; i < found; i++)
+    if (status != REGAL_OK || regal_stop_requested(tasks->context)) {
+      regal_task *task = &tasks->tasks[tasks->untaught[i]];
+      regal_release(tasks->context, task->taught);
+      task->taught = NULL;
+    }
+  return status;
 }

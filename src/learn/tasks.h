@@ -37,6 +37,8 @@ typedef struct regal_task {
   double standard;             /* cost that standard BRKGA finds */
   double seen;                 /* best cost in the features' run */
   float *placement, *position; /* the features; NULL without */
+  regal_gene *taught;          /* genes of a teacher's plan; NULL before
+                                  regal_tasks_teach */
   regal_graph *graph;          /* the rest is NULL while it is not in memory */
   regal_problem *problem;
   regal_encoding *encoding;
@@ -54,6 +56,9 @@ size_t regal_tasks_count(const regal_tasks *tasks);
  * some may be unknown. */
 regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
                               size_t count);
+/* Has these, which are in memory, taught; the same about a stop request. */
+regal_status regal_tasks_teach(regal_tasks *tasks, const size_t *indices,
+                               size_t count);
 const regal_task *regal_tasks_at(const regal_tasks *tasks, size_t index);
 /* The seed of a task's runs, as regal_episode_run takes it. */
 uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index);

@@ -65,9 +65,12 @@ static void flush_sometimes(regal_train_log *log) {
 void regal_train_log_step(regal_train_log *log, const regal_training *now) {
   if (!log->file)
     return;
-  fprintf(log->file, "%llu,%.3f,%.6f,%.4f,%.5f,%.5g,%.5g,%llu,\n",
-          (unsigned long long)now->step, now->seconds, now->reward,
-          now->improvement, now->entropy, now->gradient_norm,
+  fprintf(log->file, "%llu,%.3f,", (unsigned long long)now->step, now->seconds);
+  if (now->imitating)
+    fputs(",,", log->file);
+  else
+    fprintf(log->file, "%.6f,%.4f,", now->reward, now->improvement);
+  fprintf(log->file, "%.5f,%.5g,%.5g,%llu,\n", now->entropy, now->gradient_norm,
           now->learning_rate, (unsigned long long)now->evaluations);
   flush_sometimes(log);
 }

@@ -1,8 +1,11 @@
-/* One step of training: choose, forward, episodes, backward, update. */
+/* One step of training: choose, forward, episodes, backward, update. The first
+ * steps may copy a teacher instead: its actions take the place of the samples,
+ * with advantage 1, and there are no episodes. */
 #include <math.h>
 #include <string.h>
 
 #include "learn/reinforce.h"
+#include "learn/teacher.h"
 #include "learn/trainer.h"
 
 #define MOST_GRAPHS 4096 /* in a step: see the table of options */
@@ -63,6 +66,15 @@ static void list_mine(regal_trainer *t) {
     if (runs || owns)
       t->mine[t->mine_count++] = g;
   }
+}
+
+static bool imitates(const regal_trainer *t) {
+  return t->state.step < t->settings.imitate;
+}
+
+/* Action vectors of each graph that the step learns from. */
+static uint32_t vectors(const regal_trainer *t) {
+  return imitates(t) ? 1 : t->settings.samples;
 }
 
 static uint64_t step_key(const regal_trainer *t) {
@@ -179,8 +191,22 @@ static regal_status run_episodes(regal_trainer *t) {
   REGAL_TRY(regal_crew_run(t->crew, mine.end - mine.first, run_episode, t));
   REGAL_TRY(regal_team_gather(t->team, t->context, t->ratios, episodes,
                               sizeof *t->ratios));
-  return regal_team_gather(t->team, t->context, t->figures, t->settings.graphs,
-                           sizeof *t->figures);
+  return REGAL_OK;
+}
+
+/* -- A teacher's actions --------------------------------------------------- */
+
+static regal_status copy_teacher(regal_trainer *t) {
+  for (size_t i = 0; i < t->mine_count; i++) {
+    size_t g = t->mine[i];
+    const regal_batch_slot *slot = &t->slots[g];
+    regal_teacher_actions(&t->network->config, slot->task->problem,
+                          t->settings.decoder, slot->task->taught,
+                          regal_random_at(step_key(t), g), slot->actions);
+  }
+  for (uint32_t g = 0; g < t->settings.graphs; g++)
+    t->advantages[g] = 1;
+  return REGAL_OK;
 }
 
 /* -- Update ---------------------------------------------------------------- */
@@ -205,20 +231,21 @@ static regal_status learn(void *state, size_t item,
   size_t count = t->network->parameter_count;
   regal_batch_slot *slot = &t->slots[g];
   const uint8_t *actions = slot->actions;
-  const double *rewards = t->rewards + g * s->samples;
+  uint32_t samples = vectors(t);
+  const double *rewards = t->rewards + g * samples;
+  bool has_baseline = s->advantage == REGAL_ADVANTAGE_LEARNED && !imitates(t);
   double sum = 0;
-  for (uint32_t i = 0; i < s->samples; i++)
+  for (uint32_t i = 0; i < samples; i++)
     sum += rewards[i];
-  regal_real target = (regal_real)(sum / s->samples);
-  regal_network_terms terms = {
-      .samples = s->samples,
-      .actions = &actions,
-      .advantages = t->advantages + g * s->samples,
-      .entropy_weight = (regal_real)s->entropy,
-      .baseline_targets =
-          s->advantage == REGAL_ADVANTAGE_LEARNED ? &target : NULL,
-      .baseline_weight = 1,
-      .batch_graphs = s->graphs};
+  regal_real target = (regal_real)(sum / samples);
+  regal_network_terms terms = {.samples = samples,
+                               .actions = &actions,
+                               .advantages = t->advantages + g * samples,
+                               .entropy_weight = (regal_real)s->entropy,
+                               .baseline_targets =
+                                   has_baseline ? &target : NULL,
+                               .baseline_weight = 1,
+                               .batch_graphs = s->graphs};
   memset(t->gradients + g * count, 0, count * sizeof *t->gradients);
   regal_network_backward(t->network, slot->work, &terms,
                          t->gradients + g * count, NULL);
@@ -229,7 +256,6 @@ static regal_status learn(void *state, size_t item,
 static regal_status update(regal_trainer *t) {
   size_t count = t->network->parameter_count, graphs = t->settings.graphs;
   share mine = share_of(t, graphs);
-  find_advantages(t);
   REGAL_TRY(regal_crew_run(t->crew, mine.end - mine.first, learn, t));
   REGAL_TRY(regal_team_gather(t->team, t->context, t->gradients, graphs,
                               count * sizeof *t->gradients));
@@ -248,18 +274,26 @@ static regal_status update(regal_trainer *t) {
   return REGAL_OK;
 }
 
-static void report(regal_trainer *t) {
+static void report_episodes(regal_trainer *t) {
   const regal_train_settings *s = &t->settings;
   size_t episodes = (size_t)s->graphs * s->samples;
-  double ratio = 0, entropy = 0;
+  double ratio = 0;
   for (size_t i = 0; i < episodes; i++)
     ratio += t->ratios[i];
-  for (uint32_t g = 0; g < s->graphs; g++)
-    entropy += t->figures[g].entropy;
   t->report.reward = -ratio / (double)episodes;
   t->report.improvement = 100 * (1 - ratio / (double)episodes);
-  t->report.entropy = entropy / s->graphs;
   t->state.evaluations += episodes * s->episode_evaluations;
+}
+
+static void report(regal_trainer *t) {
+  double entropy = 0;
+  t->report.imitating = imitates(t);
+  t->report.reward = t->report.improvement = NAN;
+  if (!imitates(t))
+    report_episodes(t);
+  for (uint32_t g = 0; g < t->settings.graphs; g++)
+    entropy += t->figures[g].entropy;
+  t->report.entropy = entropy / t->settings.graphs;
   t->state.step++;
 }
 
@@ -271,6 +305,8 @@ static regal_status prepare(regal_trainer *t, bool *stopped) {
   for (size_t i = 0; i < t->mine_count; i++)
     needed[i] = t->chosen[t->mine[i]];
   REGAL_TRY(regal_tasks_need(t->tasks, needed, t->mine_count));
+  if (imitates(t))
+    REGAL_TRY(regal_tasks_teach(t->tasks, needed, t->mine_count));
   REGAL_TRY(regal_trainer_agree(t, stopped));
   t->report.prepare_seconds += regal_seconds() - began;
   return REGAL_OK;
@@ -284,10 +320,14 @@ regal_status regal_trainer_step(regal_trainer *t, bool *stopped) {
   for (size_t i = 0; i < t->mine_count; i++)
     REGAL_TRY(fit_slot(t, t->mine[i]));
   REGAL_TRY(regal_crew_run(t->crew, t->mine_count, act, t));
-  REGAL_TRY(run_episodes(t));
+  REGAL_TRY(regal_team_gather(t->team, t->context, t->figures,
+                              t->settings.graphs, sizeof *t->figures));
+  REGAL_TRY(imitates(t) ? copy_teacher(t) : run_episodes(t));
   REGAL_TRY(regal_trainer_agree(t, stopped));
   if (*stopped)
     return REGAL_OK;
+  if (!imitates(t))
+    find_advantages(t);
   REGAL_TRY(update(t));
   report(t);
   t->report.step_seconds += regal_seconds() - began;

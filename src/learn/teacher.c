@@ -1,0 +1,91 @@
+#include "learn/teacher.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "search/search.h"
+
+/* Annealing moves, for the most part: about a tenth of a second. */
+enum { TEACHER_EVALUATIONS = 100000 };
+
+static regal_status find_plan(const regal_runner *runner,
+                              const regal_problem *problem, uint64_t seed,
+                              regal_plan **plan) {
+  runner->options->seed = (int64_t)(seed >> 1);
+  regal_search search = {.context = runner->context,
+                         .problem = problem,
+                         .options = runner->options,
+                         .pool = runner->single,
+                         .budget = TEACHER_EVALUATIONS,
+                         .deadline = INFINITY,
+                         .best_fitness = REGAL_FITNESS_WORST};
+  REGAL_TRY(
+      regal_simulator_create(runner->context, problem, &search.simulator));
+  regal_status status = regal_method_auto(&search);
+  regal_simulator_free(search.simulator);
+  *plan = search.best;
+  return status;
+}
+
+regal_status regal_teacher_genes(const regal_runner *runner,
+                                 const regal_problem *problem,
+                                 const regal_decoder *decoder, uint64_t seed,
+                                 regal_gene *genes) {
+  regal_plan *plan = NULL;
+  regal_status status = find_plan(runner, problem, seed, &plan);
+  if (status == REGAL_OK)
+    status = decoder->encode(runner->context, problem, plan, genes);
+  regal_plan_free(plan);
+  return status;
+}
+
+/* -- Actions --------------------------------------------------------------- */
+
+static size_t find_class(const regal_decoder *decoder, const char *name) {
+  size_t c = 0;
+  while (strcmp(decoder->classes[c].name, name) != 0)
+    c++;
+  return c;
+}
+
+static uint8_t level_at(double share, uint32_t levels) {
+  double level = floor(share * levels);
+  return (uint8_t)(level < levels ? level : levels - 1);
+}
+
+/* One in eight of the levels, from the smallest on. */
+static uint8_t small_level(uint64_t random, uint32_t levels) {
+  uint32_t few = levels >= 16 ? levels / 8 : 1;
+  return (uint8_t)(random % few);
+}
+
+static void set_head(const regal_policy_head *head, bool neutral,
+                     const regal_gene *genes, size_t count, uint64_t key,
+                     uint8_t *actions) {
+  for (size_t i = 0; i < count; i++) {
+    double gene = (double)genes[i] / (REGAL_GENE_LARGEST + 1.0);
+    *actions++ = level_at(neutral ? 0.5 : gene, head->mean_levels);
+    *actions++ =
+        neutral ? level_at(1 / 3.0, head->variance_levels)
+                : small_level(regal_random_at(key, i), head->variance_levels);
+    if (head->bias_levels)
+      *actions++ = level_at(0.4, head->bias_levels); /* BRKGA's own, 0.7 */
+  }
+}
+
+void regal_teacher_actions(const regal_policy_config *config,
+                           const regal_problem *problem,
+                           const regal_decoder *decoder,
+                           const regal_gene *genes, uint64_t key,
+                           uint8_t *actions) {
+  for (uint32_t h = 0; h < config->head_count; h++) {
+    const regal_policy_head *head = &config->heads[h];
+    size_t c = find_class(decoder, head->gene_class);
+    size_t count = regal_class_genes(problem, decoder->classes[c].domain);
+    bool places = decoder->classes[c].domain == REGAL_GENE_OP_DEVICE;
+    set_head(head, places, genes + regal_class_begin(decoder, problem, c),
+             count, regal_random_at(key, h), actions);
+    actions += count * (head->bias_levels ? 3 : 2);
+  }
+}

@@ -23,7 +23,11 @@ static void layout_marks(regal_order *order, regal_carver *carver) {
   order->mark_ns = regal_carve(carver, two ? 0 : marks * order->mark_size, 8);
   order->mark_exchanged = regal_carve(carver, two ? 0 : marks * d * d, 4);
   order->mark_awaited = regal_carve(carver, two ? 0 : marks, 4);
-  order->tails = regal_carve(carver, marks * d, 8);
+  bool links = order->problem->machine->overlapped;
+  order->trial_mark_ns =
+      regal_carve(carver, links ? marks * order->mark_size : 0, 8);
+  order->tails =
+      regal_carve(carver, marks * (links ? order->mark_size + d : d), 8);
 }
 
 static void layout_times(regal_order *order, regal_carver *carver) {
@@ -33,15 +37,16 @@ static void layout_times(regal_order *order, regal_carver *carver) {
   size_t ends = links || problem->has_waits ? ops : 0;
   size_t slots = links ? problem->tensors * d : 0;
   order->end_ns = regal_carve(carver, ends, 8);
-  order->new_end_ns = regal_carve(carver, ends, 8);
-  order->arrival_ns = regal_carve(carver, slots, 8);
-  order->new_arrival_ns = regal_carve(carver, slots, 8);
-  order->sent_at = regal_carve(carver, slots, 4);
-  order->new_sent_at = regal_carve(carver, slots, 4);
-  order->stamp = regal_carve(carver, slots, 4);
-  order->tail_end = regal_carve(carver, links ? 0 : ends, 8);
-  order->tail_out = regal_carve(carver, links ? ops : 0, 8);
-  order->tail_read = regal_carve(carver, slots, 8);
+  order->new_end_ns = regal_carve(carver, links ? 0 : ends, 8);
+  order->undo_end_ns = regal_carve(carver, links ? ends : 0, 8);
+  order->sent = regal_carve(carver, slots, sizeof *order->sent);
+  order->undo =
+      regal_carve(carver, slots < problem->uses ? slots : problem->uses,
+                  sizeof *order->undo);
+  order->tail_end = regal_carve(carver, ends, 8);
+  order->tail_sent = regal_carve(carver, slots, 8);
+  order->tail_free = regal_carve(carver, links ? ends : 0, 8);
+  order->tail_free_sent = regal_carve(carver, slots, 8);
 }
 
 /* Exchanges of one pass: an op needs at most one for each of its inputs. */
@@ -57,15 +62,16 @@ void regal_order_layout(regal_order *order, regal_carver *carver,
   order->op_at = regal_carve(carver, ops, 4);
   order->position = regal_carve(carver, ops, 4);
   order->cells = regal_carve(carver, ops, sizeof *order->cells);
+  order->device_of = regal_carve(carver, ops, 1);
+  order->made_by = regal_carve(carver, problem->uses, 4);
   order->readers = regal_carve(carver, problem->tensors * d, 4);
   order->flipped = regal_carve(carver, ops, 4);
   order->flipped_from = regal_carve(carver, ops, 1);
   layout_marks(order, carver);
   layout_times(order, carver);
-  order->clock = regal_carve(carver, d, 8);
+  order->clock = regal_carve(carver, 2 * d + d * d, 8);
+  order->link = order->clock ? order->clock + d : NULL; /* as in a mark */
   order->pending = regal_carve(carver, d * d, 8);
-  order->link = regal_carve(carver, d * d, 8);
-  order->tail_link = regal_carve(carver, d * d, 8);
   order->exchanged = regal_carve(carver, d * d, 4);
   order->log = regal_carve(carver, most_exchanges(problem), sizeof *order->log);
 }
@@ -95,20 +101,19 @@ static uint32_t count_remote(const regal_order *order, uint32_t op) {
   uint32_t remote = 0, device = order->cells[op].device;
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
-    remote +=
-        order->cells[problem->producer[problem->input[i]]].device != device;
+    remote += order->device_of[order->made_by[i]] != device;
   return remote;
 }
 
 /* Ops of other devices that the op waits for. */
-static uint8_t count_waits(const regal_order *order, uint32_t op) {
+static uint32_t count_waits(const regal_order *order, uint32_t op) {
   const regal_graph *graph = order->problem->graph;
   uint32_t waits = 0, device = order->cells[op].device;
   if (order->problem->has_waits)
     for (uint32_t i = graph->control_in_begin[op];
          i < graph->control_in_begin[op + 1]; i++)
       waits += order->cells[graph->control_in[i]].device != device;
-  return waits < UINT8_MAX ? (uint8_t)waits : UINT8_MAX;
+  return waits;
 }
 
 void regal_order_set(regal_order *order, const uint32_t *op_at,
@@ -121,10 +126,13 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
     uint32_t op = op_at[i], device = placement[op];
     order->position[op] = i;
     order->cells[op].device = (uint16_t)device;
+    order->device_of[op] = (uint8_t)device;
     order->cells[op].run_ns = regal_problem_run_ns(problem, op, device);
     for (uint32_t k = problem->input_begin[op];
-         k < problem->input_begin[op + 1]; k++)
+         k < problem->input_begin[op + 1]; k++) {
+      order->made_by[k] = problem->producer[problem->input[k]];
       order->readers[(size_t)problem->input[k] * d + device]++;
+    }
   }
   for (uint32_t op = 0; op < problem->ops; op++) {
     count_leaving(order, op);
@@ -146,8 +154,12 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
 void regal_order_begin_move(regal_order *order) {
   order->shifted_from = order->shifted_to = 0;
   order->flips = 0;
+  order->touched[0] = (regal_order_stretch){UINT32_MAX, 0};
   order->touched_count = 0;
-  order->crowded = false;
+  order->crowded = order->problem->machine->overlapped;
+  order->seeks_readers = false;
+  order->bounded = order->settled = 0;
+  order->undo_count = order->changed_from = order->changed_to = 0;
 }
 
 static uint32_t later(uint32_t a, uint32_t b) {
@@ -176,23 +188,6 @@ void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
   *last = high;
 }
 
-static void touch(regal_order *order, uint32_t first, uint32_t last) {
-  regal_order_stretch *touched = order->touched;
-  if (!order->crowded && order->touched_count < REGAL_ORDER_POINTS) {
-    touched[order->touched_count++] = (regal_order_stretch){first, last};
-    return;
-  }
-  if (!order->crowded)
-    for (uint32_t i = 1; i < order->touched_count; i++) {
-      touched[0].first = earlier(touched[0].first, touched[i].first);
-      touched[0].last = later(touched[0].last, touched[i].last);
-    }
-  order->crowded = true;
-  order->touched_count = 1;
-  touched[0].first = earlier(touched[0].first, first);
-  touched[0].last = later(touched[0].last, last);
-}
-
 static void rotate(regal_order *order, uint32_t from, uint32_t to) {
   uint32_t *op_at = order->op_at, op = op_at[from];
   if (from < to)
@@ -211,7 +206,7 @@ void regal_order_shift(regal_order *order, uint32_t op, uint32_t to) {
   order->shifted_from = from;
   order->shifted_to = to;
   rotate(order, from, to);
-  touch(order, earlier(from, to), later(from, to));
+  regal_order_touch_shift(order);
 }
 
 /* The tensors that the op reads find another reader on the new device, and one
@@ -254,6 +249,7 @@ static void change_device(regal_order *order, uint32_t op, uint32_t to) {
   move_reads(order, op, from, to);
   move_outputs(order, op, from, to);
   cell->device = (uint16_t)to;
+  order->device_of[op] = (uint8_t)to;
   cell->run_ns = regal_problem_run_ns(order->problem, op, to);
   count_leaving(order, op);
   cell->remote = count_remote(order, op);
@@ -262,91 +258,25 @@ static void change_device(regal_order *order, uint32_t op, uint32_t to) {
   cell->waits = count_waits(order, op);
   for (uint32_t w = order->problem->wait_begin[op];
        w < order->problem->wait_begin[op + 1]; w++) {
-    uint32_t waiter = order->problem->waiter[w];
-    order->cells[waiter].waits = count_waits(order, waiter);
-  }
-}
-
-/* Whether an op waits for another depends on both devices. */
-static void touch_waits(regal_order *order, uint32_t op) {
-  const regal_problem *problem = order->problem;
-  const regal_graph *graph = problem->graph;
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++) {
-    uint32_t before = order->position[graph->control_in[i]];
-    touch(order, before, before);
-  }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
-    uint32_t after = order->position[problem->waiter[w]];
-    touch(order, after, after);
-  }
-}
-
-/* Links: other readers of what the op reads may now be the first on their
- * device. */
-static void touch_links(regal_order *order, uint32_t op) {
-  const regal_problem *problem = order->problem;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
-    uint32_t t = problem->input[i];
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
-      touch(order, order->position[problem->consumer[u]],
-            order->position[problem->consumer[u]]);
+    regal_order_cell *waiter = &order->cells[order->problem->waiter[w]];
+    waiter->waits += waiter->device == from;
+    waiter->waits -= waiter->device == to;
   }
 }
 
 void regal_order_flip(regal_order *order, uint32_t op, uint32_t device) {
-  const regal_problem *problem = order->problem;
+  uint32_t from = order->cells[op].device;
   order->flipped[order->flips] = op;
-  order->flipped_from[order->flips++] = (uint8_t)order->cells[op].device;
+  order->flipped_from[order->flips++] = (uint8_t)from;
   change_device(order, op, device);
-  uint32_t at = order->position[op];
-  touch(order, at, at);
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
-    uint32_t made = order->position[problem->producer[problem->input[i]]];
-    touch(order, made, made);
-  }
-  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
-       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
-    uint32_t read = order->position[problem->consumer[u]];
-    touch(order, read, read);
-  }
-  if (problem->has_waits)
-    touch_waits(order, op);
-  if (problem->machine->overlapped)
-    touch_links(order, op);
+  regal_order_touch_flip(order, op, from);
 }
-
-/* Sorts the touched stretches and joins those that share a block. */
-static void join_touched(regal_order *order) {
-  regal_order_stretch *touched = order->touched;
-  uint32_t count = order->touched_count, kept = 0;
-  for (uint32_t i = 1; i < count; i++) {
-    regal_order_stretch moved = touched[i];
-    uint32_t k = i;
-    for (; k > 0 && touched[k - 1].first > moved.first; k--)
-      touched[k] = touched[k - 1];
-    touched[k] = moved;
-  }
-  for (uint32_t i = 1; i < count; i++)
-    if (touched[i].first >> order->block_bits <= touched[kept].last >>
-        order->block_bits)
-      touched[kept].last = later(touched[kept].last, touched[i].last);
-    else
-      touched[++kept] = touched[i];
-  order->touched_count = count ? kept + 1 : 0;
-}
-
-/* Tails pay once several moves have been refused since the last one kept. */
-#define REFUSED_BEFORE_TAILS 3
 
 int64_t regal_order_cost(regal_order *order, int64_t allowed) {
   const regal_order_kind *kind = regal_order_kind_of(order->problem);
   if (order->touched_count == 0)
     return order->runtime_ns;
-  join_touched(order);
+  regal_order_join_touched(order);
   return kind->cost(order, allowed);
 }
 
@@ -360,13 +290,16 @@ void regal_order_keep(regal_order *order, int64_t runtime_ns) {
 }
 
 void regal_order_take_back(regal_order *order) {
+  const regal_order_kind *kind = regal_order_kind_of(order->problem);
+  if (kind->undo)
+    kind->undo(order);
   for (uint32_t i = order->flips; i-- > 0;)
     change_device(order, order->flipped[i], order->flipped_from[i]);
   if (order->shifted_from != order->shifted_to)
     rotate(order, order->shifted_to, order->shifted_from);
   order->refused++;
-  if (!order->has_tails && order->refused == REFUSED_BEFORE_TAILS) {
-    regal_order_kind_of(order->problem)->find_tails(order);
+  if (!order->has_tails && order->refused >= kind->patience) {
+    kind->find_tails(order);
     order->has_tails = true;
   }
 }

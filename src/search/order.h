@@ -29,9 +29,9 @@ typedef struct regal_order_cell {
   int64_t cross_ns; /* two devices: of the tensors that leave its device */
   uint32_t remote;  /* inputs that come from other devices */
   uint32_t leaves;  /* pairs of an output and another device that reads it */
+  uint32_t waits;   /* ops of other devices that it waits for */
   uint16_t device;
-  uint8_t waits;   /* waits for ops of other devices (255: or more) */
-  uint8_t awaited; /* others wait for it */
+  bool awaited; /* others wait for it */
 } regal_order_cell;
 
 /* Positions first .. last. */
@@ -47,12 +47,26 @@ typedef struct regal_order_mark {
                          ran since then */
 } regal_order_mark;
 
+/* Links: where a tensor is sent to a device. */
+typedef struct regal_order_sent {
+  uint32_t at;    /* position of its first reader there, or REGAL_NONE */
+  uint32_t trial; /* that set it */
+} regal_order_sent;
+
+typedef struct regal_order_undo {
+  size_t slot;
+  regal_order_sent sent;
+} regal_order_undo;
+
 typedef struct regal_order regal_order;
 
 struct regal_order {
   const regal_problem *problem;
   uint32_t *op_at, *position; /* [ops] each other's inverse */
   regal_order_cell *cells;    /* [ops] */
+  uint8_t *device_of;         /* [ops] as in the cells: what inputs are looked
+                                 up in is small */
+  uint32_t *made_by;          /* [uses] which op makes an input */
   uint32_t *readers;          /* [tensors * devices] */
   int64_t runtime_ns;         /* of what is kept */
 
@@ -63,7 +77,14 @@ struct regal_order {
   uint32_t flips;
   regal_order_stretch touched[REGAL_ORDER_POINTS];
   uint32_t touched_count;
-  bool crowded; /* more than fit: one stretch from the first to the last */
+  bool crowded; /* more than fit: one stretch from the first to the last;
+                   always with links */
+  /* Blocking: readers of the flipped ops are not among the touched, but looked
+   * for on the way: exchanges may have made them the same as before. */
+  bool seeks_readers;
+  /* Links: from these positions on the tails bound what is left; the first
+   * those that know of no queues at links. */
+  uint32_t bounded, settled;
 
   /* Blocks of `block` positions, a power of two. */
   uint32_t block, block_bits, marks_count;
@@ -72,27 +93,32 @@ struct regal_order {
   uint32_t *mark_exchanged; /* [marks * devices^2] blocking, other machines */
   uint32_t *mark_awaited;   /* [marks] as in regal_order_mark */
   uint32_t mark_size;
-  int64_t *tails;   /* [marks * devices] */
+  int64_t *tails;   /* [marks * devices]; links: [marks * (mark_size +
+                       devices)] */
   bool has_tails;   /* they are of what is kept */
   uint32_t refused; /* moves since the tails became stale */
 
   /* End times, where something but clocks depends on them. */
-  int64_t *end_ns, *new_end_ns; /* [ops] */
-  int64_t *arrival_ns;          /* [tensors * devices] links only */
-  int64_t *new_arrival_ns;      /* [tensors * devices] */
-  uint32_t *sent_at;            /* [tensors * devices] position, or NONE */
-  uint32_t *new_sent_at;        /* [tensors * devices] */
-  uint32_t *stamp;              /* [tensors * devices] sent in which trial */
-  uint32_t trial;
+  int64_t *end_ns, *new_end_ns; /* [ops] the new ones with blocking only */
+
+  /* Links only. A trial writes over what is kept, and notes what was there. */
+  regal_order_sent *sent; /* [tensors * devices] */
+  int64_t *trial_mark_ns; /* [marks * mark_size] */
+  int64_t *undo_end_ns;   /* [ops] by position */
+  regal_order_undo *undo; /* [min(tensors * devices, uses)] */
+  uint32_t undo_count, trial;
   uint32_t changed_from, changed_to; /* positions that a trial simulated */
+  uint32_t tails_from;   /* position: from here on there are tails */
+  uint32_t tails_wanted; /* a trial would have needed them from here on */
 
   /* Scratch of simulations. */
   int64_t *clock, *pending, *link; /* [d], [d * d], [d * d] */
   uint32_t *exchanged;             /* [d * d] */
   uint32_t awaited;
-  int64_t *tail_end;                /* [ops] blocking, waits only */
-  int64_t *tail_link, *tail_out;    /* links only: [d * d], [ops] */
-  int64_t *tail_read;               /* [tensors * devices] */
+  int64_t *tail_end;  /* [ops] from an op's start; blocking: waits only */
+  int64_t *tail_sent; /* [tensors * devices] links only: from its producer */
+  int64_t *tail_free; /* [ops] links only: as tail_end, but without queues */
+  int64_t *tail_free_sent;          /* [tensors * devices] */
   struct regal_order_exchange *log; /* [ops * min(d - 1, inputs)] */
   uint32_t log_count;
 };
@@ -129,6 +155,20 @@ int64_t regal_order_cost(regal_order *order, int64_t allowed);
 void regal_order_keep(regal_order *order, int64_t runtime_ns);
 void regal_order_take_back(regal_order *order);
 
+/* -- What a move touches (search/order_touch.c) -----------------------------
+ */
+
+void regal_order_touch_shift(regal_order *order);
+/* The op has been on device `from`. */
+void regal_order_touch_flip(regal_order *order, uint32_t op, uint32_t from);
+/* The move is complete: sorts the stretches, and joins those that share a
+ * block. */
+void regal_order_join_touched(regal_order *order);
+/* Blocking: the first reader at or after a position of what the k-th flipped op
+ * makes, or REGAL_NONE. */
+uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
+                                 uint32_t position);
+
 /* -- Simulations, one for each kind of machine ------------------------------
  */
 
@@ -137,6 +177,9 @@ typedef struct regal_order_kind {
   void (*keep)(regal_order *order, int64_t runtime_ns);
   void (*reset)(regal_order *order); /* marks and runtime_ns, from nothing */
   void (*find_tails)(regal_order *order);
+  void (*undo)(regal_order *order); /* a trial, or NULL: nothing to do */
+  /* Tails pay once so many moves have been refused since the last one kept. */
+  uint32_t patience;
 } regal_order_kind;
 
 extern const regal_order_kind regal_order_two;   /* blocking, two devices */

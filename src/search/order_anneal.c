@@ -236,9 +236,14 @@ static uint32_t cluster_size(chain *c) {
   return 2 + draw(c, kind < 26 ? LARGE_CLUSTER : SMALL_CLUSTER);
 }
 
-/* Of sixteen: six shifts, two with a change of device, three single changes and
- * five of clusters; and before, runs, fewer of them as the search goes on. */
+/* Of sixteen: six shifts (one of them far), then shifts with a change of device
+ * and single changes, the rest changes of clusters; and before, runs, fewer of
+ * them as the search goes on. With links clusters cost more to try, since
+ * little of what they change is known before they end. */
 static void move(chain *c, double run_share) {
+  bool links = c->problem->machine->overlapped;
+  uint32_t shifts = 6, both = shifts + (links ? 4 : 2);
+  uint32_t singles = both + (links ? 4 : 3);
   uint32_t op = draw(c, c->problem->ops);
   uint64_t dice = regal_random_next(&c->random);
   uint32_t device = other_device(c, op);
@@ -247,11 +252,11 @@ static void move(chain *c, double run_share) {
     return;
   }
   uint32_t kind = dice & 15;
-  if (kind < 8)
+  if (kind < both)
     shift(c, op, kind == 5);
-  if (kind >= 6 && kind < 11 && may_flip(c, op, device))
+  if (kind >= shifts && kind < singles && may_flip(c, op, device))
     flip(c, op, device);
-  if (kind >= 11)
+  if (kind >= singles)
     flip_cluster(c, op, device, cluster_size(c));
 }
 

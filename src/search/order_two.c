@@ -22,32 +22,31 @@ typedef struct moment {
 REGAL_INLINE bool needs_exchange(const regal_order *order, uint32_t op,
                                  uint32_t device, uint32_t exchanged) {
   const regal_problem *problem = order->problem;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
-    uint32_t made_by = problem->producer[problem->input[i]];
-    if (order->cells[made_by].device != device &&
-        order->position[made_by] >= exchanged)
+  const uint32_t *made_by = order->made_by + problem->input_begin[op];
+  const uint32_t *end = order->made_by + problem->input_begin[op + 1];
+  for (; made_by < end; made_by++) {
+    if (order->device_of[*made_by] != device &&
+        order->position[*made_by] >= exchanged)
       return true;
   }
   return false;
 }
 
-/* The op's device waits for the ends that it needs. */
-static moment wait_for(const regal_order *order, uint32_t op, moment now) {
+/* When the ends that the op needs are there. Moments stay in registers: only
+ * what matters is handed over. */
+static int64_t wait_for(const regal_order *order, uint32_t op, int64_t start,
+                        uint32_t exchanged, uint32_t first, int64_t delay) {
   const regal_graph *graph = order->problem->graph;
-  uint32_t device = order->cells[op].device;
-  int64_t start = device ? now.clock1 : now.clock0;
+  uint32_t device = order->device_of[op];
   for (uint32_t i = graph->control_in_begin[op];
        i < graph->control_in_begin[op + 1]; i++) {
     uint32_t before = graph->control_in[i];
     uint32_t at = order->position[before];
-    if (order->cells[before].device != device && at >= now.exchanged)
-      start = regal_later(start, at >= now.first
-                                     ? order->new_end_ns[before]
-                                     : order->end_ns[before] + now.delay_ns);
+    if (order->device_of[before] != device && at >= exchanged)
+      start = regal_later(start, at >= first ? order->new_end_ns[before]
+                                             : order->end_ns[before] + delay);
   }
-  *(device ? &now.clock1 : &now.clock0) = start;
-  return now;
+  return start;
 }
 
 /* The last position at which an op of the other device waits for this one, or
@@ -58,14 +57,15 @@ static uint32_t last_waiter(const regal_order *order, uint32_t op) {
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++) {
     uint32_t waiter = problem->waiter[w], at = order->position[waiter];
-    if (order->cells[waiter].device != order->cells[op].device && at > last)
+    if (order->device_of[waiter] != order->device_of[op] && at > last)
       last = at;
   }
   return last;
 }
 
 /* The op has ended; `keep`: this is what is kept from now on. */
-static moment note_end(regal_order *order, uint32_t op, moment now, bool keep) {
+REGAL_INLINE moment note_end(regal_order *order, uint32_t op, moment now,
+                             bool keep) {
   uint32_t last = last_waiter(order, op);
   int64_t end = order->cells[op].device ? now.clock1 : now.clock0;
   int64_t delay = end - order->end_ns[op];
@@ -95,8 +95,13 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
       now.least = INT64_MAX;
       now.most = INT64_MIN;
     }
-    if (cell->waits)
-      now = wait_for(order, op, now);
+    if (cell->waits) {
+      int64_t start =
+          wait_for(order, op, cell->device ? now.clock1 : now.clock0,
+                   now.exchanged, now.first, now.delay_ns);
+      now.clock0 = cell->device ? now.clock0 : start;
+      now.clock1 = cell->device ? start : now.clock1;
+    }
     now.clock0 += cell->device ? 0 : cell->run_ns;
     now.clock1 += cell->device ? cell->run_ns : 0;
     now.pending_ns += cell->cross_ns;
@@ -157,6 +162,19 @@ static bool meets(const regal_order *order, uint32_t k, const moment *now) {
          !(at > low && at <= high);
 }
 
+/* The first position from mark `k` on where an op reads what a flipped one has
+ * made since the last exchange: until then it was the same. */
+static uint32_t next_reader(const regal_order *order, uint32_t k,
+                            const moment *now) {
+  uint32_t next = REGAL_NONE;
+  for (uint32_t i = 0; order->seeks_readers && i < order->flips; i++)
+    if (order->position[order->flipped[i]] >= now->exchanged) {
+      uint32_t at = regal_order_next_reader(order, i, k << order->block_bits);
+      next = at < next ? at : next;
+    }
+  return next;
+}
+
 /* Nobody ahead waits for anything behind, neither now nor in what is kept. */
 static bool is_quiet(const regal_order *order, uint32_t k, const moment *now) {
   uint32_t position = k << order->block_bits;
@@ -186,12 +204,15 @@ REGAL_INLINE int64_t simulate(regal_order *order, int64_t allowed, bool keep) {
     k++;
     while (next < order->touched_count && touched[next].last < end)
       next++;
-    bool last = next == order->touched_count;
-    if ((last || touched[next].first >= end) && meets(order, k, &now)) {
+    uint32_t ahead =
+        next < order->touched_count ? touched[next].first : REGAL_NONE;
+    if (ahead >= end && meets(order, k, &now)) {
       int64_t delay = now.clock0 - order->marks[k].clock[0];
+      uint32_t read = next_reader(order, k, &now);
+      ahead = read < ahead ? read : ahead;
+      bool last = ahead == REGAL_NONE;
       if (is_delayed(order, k, &now, delay)) {
-        uint32_t to =
-            last ? order->marks_count - 1 : touched[next].first >> bits;
+        uint32_t to = last ? order->marks_count - 1 : ahead >> bits;
         if (keep)
           delay_kept(order, k, to + 1, delay);
         if (last)
@@ -275,4 +296,5 @@ static void find_tails(regal_order *order) {
   }
 }
 
-const regal_order_kind regal_order_two = {cost, keep, reset, find_tails};
+const regal_order_kind regal_order_two = {cost,       keep, reset,
+                                          find_tails, NULL, 3};

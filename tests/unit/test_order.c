@@ -32,9 +32,10 @@ static uint32_t draw(fixture *f, uint32_t below) {
   return (uint32_t)regal_random_below(&f->random, below);
 }
 
-/* A case without memory; its links are overlapped in every other one. */
+/* A case without memory; its links are overlapped in every other one. Of so
+ * many ops one is placed anywhere, the others on their first device. */
 static void set_up(fixture *f, uint64_t seed, uint32_t max_ops,
-                   uint32_t devices) {
+                   uint32_t devices, uint32_t one_in) {
   regal_machine *machine;
   regal_context_create(&f->context, NULL);
   regal_test_random_graph(f->context, seed, max_ops, &f->graph);
@@ -53,6 +54,9 @@ static void set_up(fixture *f, uint64_t seed, uint32_t max_ops,
   uint32_t order[4096];
   for (uint32_t op = 0; op < f->problem->ops; op++) {
     order[op] = op;
+    f->placement[op] = (uint8_t)__builtin_ctzll(f->problem->allowed[op]);
+    if (draw(f, one_in) > 0)
+      continue;
     do
       f->placement[op] = (uint8_t)draw(f, f->problem->devices);
     while (!(f->problem->allowed[op] >> f->placement[op] & 1));
@@ -125,7 +129,7 @@ static void test_small(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 600; seed++) {
     fixture f;
-    set_up(&f, seed, 12, 4);
+    set_up(&f, seed, 12, 4, 1);
     run_moves(&f, 60);
     tear_down(&f);
   }
@@ -135,8 +139,20 @@ static void test_large(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 300; seed++) {
     fixture f;
-    set_up(&f, 1000 + seed, 150, seed % 3 ? 2 : 5);
+    set_up(&f, 1000 + seed, 150, seed % 3 ? 2 : 5, 1);
     run_moves(&f, 150);
+    tear_down(&f);
+  }
+}
+
+/* Few transfers: what a move changes is soon forgotten, and simulations end
+ * early. */
+static void test_few_transfers(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 600; seed++) {
+    fixture f;
+    set_up(&f, 5000 + seed, 40 + seed % 5 * 50, 2 + seed % 3, 12);
+    run_moves(&f, 200);
     tear_down(&f);
   }
 }
@@ -145,8 +161,8 @@ static void test_copy(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 60; seed++) {
     fixture a, b;
-    set_up(&a, seed, 60, 3);
-    set_up(&b, seed, 60, 3);
+    set_up(&a, seed, 60, 3, 1);
+    set_up(&b, seed, 60, 3, 1);
     run_moves(&a, 30);
     regal_order_copy(&b.order, &a.order);
     assert_int_equal(b.order.runtime_ns, a.order.runtime_ns);
@@ -160,6 +176,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_small),
       cmocka_unit_test(test_large),
+      cmocka_unit_test(test_few_transfers),
       cmocka_unit_test(test_copy),
   };
   return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -210,6 +210,62 @@ static void test_resume(void **state) {
   resume_after(*state, 6, true);
 }
 
+typedef struct copying {
+  uint64_t copied;    /* steps */
+  double first, last; /* entropy in the first and last of them */
+  bool mixed;         /* a figure was there that should not, or the reverse */
+} copying;
+
+static void watch(void *state, const regal_training *now) {
+  copying *c = state;
+  if (now->validated)
+    return;
+  c->mixed |= now->imitating != isnan(now->improvement);
+  if (!now->imitating)
+    return;
+  c->first = c->copied++ ? c->first : now->entropy;
+  c->last = now->entropy;
+}
+
+/* Copying a teacher takes no episodes, and makes the policy surer. */
+static void test_imitates(void **state) {
+  regal_options options = quick("copies.policy");
+  copying c = {0};
+  regal_training made;
+  options.steps = 62;
+  options.imitate = 60;
+  options.heads = 4; /* all */
+  options.learning_rate = 1e-2;
+  options.entropy = 0;
+  options.valid_graphs = 0;
+  assert_int_equal(
+      regal_train(*state, "set.zip", &options, NULL, watch, &c, &made),
+      REGAL_OK);
+  assert_int_equal(c.copied, 60);
+  assert_false(c.mixed);
+  assert_int_equal(made.evaluations, 2 * 3 * 3 * 20);
+  if (!(c.last < c.first - 1))
+    fail_msg("entropy %.3f, then %.3f", c.first, c.last);
+}
+
+/* It is stopped while it copies, and goes on with another number of threads. */
+static void test_resumes_imitation(void **state) {
+  regal_options options = quick("whole.policy");
+  interrupter i = {*state, 2, false};
+  options.imitate = 5;
+  train(*state, &options);
+  snprintf(options.output, sizeof options.output, "broken.policy");
+  assert_int_equal(regal_train(*state, "set.zip", &options, "a command",
+                               interrupt, &i, NULL),
+                   REGAL_OK);
+  regal_stop_clear(*state);
+  options.resume = true;
+  options.threads = 2;
+  assert_true(train(*state, &options).finished);
+  assert_same_files("whole.policy", "broken.policy");
+  assert_same_logs("whole.policy.csv", "broken.policy.csv");
+}
+
 static void test_every_kind(void **state) {
   for (int64_t kind = 0; kind < 5; kind++) {
     regal_options options = quick("kind.policy");
@@ -380,6 +436,8 @@ int main(void) {
       CONTEXT_TEST(test_learns),
       CONTEXT_TEST(test_threads),
       CONTEXT_TEST(test_resume),
+      CONTEXT_TEST(test_imitates),
+      CONTEXT_TEST(test_resumes_imitation),
       CONTEXT_TEST(test_every_kind),
       CONTEXT_TEST(test_every_decoder),
       CONTEXT_TEST(test_paper),

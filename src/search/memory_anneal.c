@@ -89,6 +89,8 @@ static void layout_move(chain_t *chain, regal_carver *carver) {
   chain->rewrite = regal_carve(carver, ops, 4);
   chain->window = regal_carve(carver, ops, 4);
   chain->members = regal_carve(carver, ops, 4);
+  chain->crowded = regal_carve(carver, ops, 4);
+  chain->holding = regal_carve(carver, ops, 4);
   chain->trail_room = TRAIL_ROOM + 64 * chain->devices;
   chain->trail =
       regal_carve(carver, chain->trail_room, sizeof(regal_memory_undo));
@@ -154,6 +156,14 @@ static void link_shared(chain_t *chain) {
     }
 }
 
+static void list_holding(chain_t *chain) {
+  chain->holding_count = 0;
+  for (uint32_t op = 0; chain->devices > 1 && op < chain->ops; op++)
+    if (chain->problem->resident_bytes[op] ||
+        chain->shared_begin[op] < chain->shared_begin[op + 1])
+      chain->holding[chain->holding_count++] = op;
+}
+
 static void rebuild(chain_t *chain) {
   for (uint32_t i = 0; i < chain->ops; i++)
     chain->position[chain->order[i]] = i;
@@ -203,6 +213,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   link_predecessors(chain);
   link_inputs(chain);
   link_shared(chain);
+  list_holding(chain);
   set_unit(chain);
   *state = chain;
   return REGAL_OK;
@@ -282,6 +293,7 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   keep_best(chain);
   set_reference(chain);
   regal_memory_rebuild_profile(chain);
+  chain->crowded_count = chain->crowded_age = 0; /* to be listed */
 }
 
 /* -- Running --------------------------------------------------------------- */
@@ -292,10 +304,10 @@ static bool is_best(const chain_t *chain) {
   return chain->cost.value < chain->best_value;
 }
 
-static void step(chain_t *chain, double bytes, double progress) {
+static void step(chain_t *chain, double bytes) {
   regal_memory_cost cost;
   regal_memory_begin_move(chain);
-  if (!regal_memory_move(chain, progress))
+  if (!regal_memory_move(chain))
     return;
   regal_memory_settle(chain);
   if (chain->low > chain->high)
@@ -318,9 +330,10 @@ static void run(void *state, const regal_anneal_stretch *stretch) {
     set_reference(chain);
     regal_memory_rebuild_profile(chain);
   }
+  regal_memory_find_crowded(chain, stretch->moves);
   double bytes = stretch->temperature * chain->unit;
   for (uint32_t i = 0; i < stretch->moves; i++)
-    step(chain, bytes, stretch->progress);
+    step(chain, bytes);
 }
 
 static double energy(const void *state) {

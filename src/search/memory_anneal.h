@@ -1,7 +1,8 @@
 /* Annealing for peak memory, its parts: the state of one chain, the events of
  * tensors (memory_anneal_events.c), the memory profile along the order
- * (memory_anneal_profile.c), moves (memory_anneal_moves.c) and the annealer
- * itself (memory_anneal.c).
+ * (memory_anneal_profile.c), which op to move (memory_anneal_choice.c), moves
+ * (memory_anneal_moves.c, memory_anneal_devices.c) and the annealer itself
+ * (memory_anneal.c).
  *
  * A solution is an order of the ops, a device for each, and for each tensor
  * whether it travels early or late. Late: it is sent just before its first
@@ -109,6 +110,13 @@ typedef struct regal_memory_chain {
   uint32_t trail_count, trail_room;
   bool overflow; /* the trail is full: the move must be undone */
 
+  /* What moves are about. */
+  uint32_t *holding, holding_count; /* [ops] with parameters; none if there is
+                                       one device */
+  uint32_t *crowded, crowded_count; /* [ops] ops at positions above reference */
+  uint32_t crowded_age;             /* moves since they were listed */
+  uint32_t goal; /* a position that the op should get past, or REGAL_NONE */
+
   /* The best solution. */
   uint32_t *best_order;
   uint8_t *best_placement, *best_early;
@@ -143,10 +151,24 @@ bool regal_memory_evaluate(regal_memory_chain *chain, double allowed,
 void regal_memory_commit(regal_memory_chain *chain,
                          const regal_memory_cost *cost);
 
+/* -- Which op -------------------------------------------------------------- */
+
+/* Lists crowded ops anew, if so many moves more are too many for the list. */
+void regal_memory_find_crowded(regal_memory_chain *chain, uint32_t moves);
+uint32_t regal_memory_draw_op(regal_memory_chain *chain); /* and the goal */
+/* One of the list, which must not be empty. */
+uint32_t regal_memory_draw_crowded(regal_memory_chain *chain);
+
 /* -- Moves ----------------------------------------------------------------- */
 
 /* Makes a random move, without its settling. False: nothing changed. */
-bool regal_memory_move(regal_memory_chain *chain, double progress);
+bool regal_memory_move(regal_memory_chain *chain);
+/* Those that change devices. `op` may be moved already. */
+bool regal_memory_flip_op(regal_memory_chain *chain, uint32_t op);
+bool regal_memory_move_devices(regal_memory_chain *chain, uint32_t op);
+/* Some ops of the window that was rearranged, those that are marked, go to one
+ * device. */
+void regal_memory_pack(regal_memory_chain *chain);
 
 /* -- Small things ---------------------------------------------------------- */
 

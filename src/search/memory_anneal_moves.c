@@ -1,4 +1,5 @@
-/* Moves of the annealing for peak memory: see memory_anneal.h.
+/* Moves of the annealing for peak memory that change the order, and the mix of
+ * all: see memory_anneal.h.
  *
  * Every change of the order is one form: some ops of a window of positions go
  * to its end, or to its beginning, and all keep their order otherwise. One op
@@ -83,12 +84,23 @@ static uint32_t draw_reach(regal_memory_chain *chain, uint32_t powers) {
   return 1 + draw(chain, 1u << draw(chain, powers));
 }
 
+/* Which way, and how far: anyhow, or past the goal. */
+static bool draw_way(regal_memory_chain *chain, uint32_t at, uint32_t *reach) {
+  uint32_t goal = chain->goal;
+  if (goal == REGAL_NONE || goal == at || draw(chain, 2)) {
+    *reach = draw_reach(chain, 8);
+    return draw(chain, 2);
+  }
+  *reach = (goal > at ? goal - at : at - goal) + draw_reach(chain, 4) - 1;
+  return goal > at;
+}
+
 /* One op, alone; `far`: as far as it can. */
 static bool shift_alone(regal_memory_chain *chain, uint32_t op, bool far) {
-  uint32_t at = chain->position[op], reach = chain->ops;
-  bool later = draw(chain, 2);
-  if (!far)
-    reach = draw_reach(chain, 8);
+  uint32_t at = chain->position[op], reach;
+  bool later = draw_way(chain, at, &reach);
+  if (far)
+    reach = chain->ops;
   mark_member(chain, op);
   if (later) {
     uint32_t most = latest(chain, op);
@@ -103,9 +115,9 @@ static bool shift_alone(regal_memory_chain *chain, uint32_t op, bool far) {
 /* One op and whatever is in its way. */
 static bool shift_closure(regal_memory_chain *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
-  uint32_t at = chain->position[op], reach = draw_reach(chain, 8);
+  uint32_t at = chain->position[op], reach;
   mark_member(chain, op);
-  if (draw(chain, 2)) {
+  if (draw_way(chain, at, &reach)) {
     uint32_t to = least(chain->ops - 1, at + reach);
     for (uint32_t i = at; i <= to; i++) {
       uint32_t by = chain->order[i];
@@ -161,105 +173,6 @@ static bool shift_run(regal_memory_chain *chain, uint32_t op) {
   return to < at && rearrange(chain, to, end - 1, false);
 }
 
-/* -- Devices --------------------------------------------------------------- */
-
-static bool may_place(const regal_memory_chain *chain, uint32_t op,
-                      uint32_t device) {
-  return chain->placement[op] != device &&
-         (chain->problem->allowed[op] >> device & 1);
-}
-
-static uint32_t draw_device(regal_memory_chain *chain, uint32_t other_than) {
-  uint32_t device = draw(chain, chain->devices - 1);
-  return device + (device >= other_than);
-}
-
-static bool flip_op(regal_memory_chain *chain, uint32_t op) {
-  uint32_t device = draw_device(chain, chain->placement[op]);
-  if (!may_place(chain, op, device))
-    return false;
-  regal_memory_place(chain, op, device);
-  return true;
-}
-
-/* A random neighbour: a predecessor or a successor. */
-static uint32_t draw_neighbour(regal_memory_chain *chain, uint32_t op) {
-  const regal_problem *problem = chain->problem;
-  uint32_t ins = chain->pred_begin[op + 1] - chain->pred_begin[op];
-  uint32_t outs =
-      problem->successor_begin[op + 1] - problem->successor_begin[op];
-  if (ins + outs == 0)
-    return op;
-  uint32_t k = draw(chain, ins + outs);
-  return k < ins ? chain->pred[chain->pred_begin[op] + k]
-                 : problem->successor[problem->successor_begin[op] + k - ins];
-}
-
-/* Connected ops of one device go to another, together. */
-static bool flip_cluster(regal_memory_chain *chain, uint32_t op,
-                         uint32_t size) {
-  uint32_t from = chain->placement[op], count = 0;
-  uint32_t device = draw_device(chain, from);
-  if (!may_place(chain, op, device))
-    return false;
-  chain->members[count++] = op;
-  regal_memory_place(chain, op, device);
-  for (uint32_t tries = 0; tries < 2 * size && count < size; tries++) {
-    uint32_t next = draw_neighbour(chain, chain->members[draw(chain, count)]);
-    if (chain->placement[next] != from || !may_place(chain, next, device))
-      continue;
-    chain->members[count++] = next;
-    regal_memory_place(chain, next, device);
-  }
-  return true;
-}
-
-/* All ops of one device in a window go to another. */
-static bool flip_window(regal_memory_chain *chain, uint32_t op, uint32_t size) {
-  uint32_t from = chain->placement[op], at = chain->position[op];
-  uint32_t device = draw_device(chain, from);
-  uint32_t end = least(chain->ops, at + size);
-  bool changed = false;
-  for (uint32_t i = at; i < end; i++) {
-    uint32_t next = chain->order[i];
-    if (chain->placement[next] != from || !may_place(chain, next, device))
-      continue;
-    regal_memory_place(chain, next, device);
-    changed = true;
-  }
-  return changed;
-}
-
-/* Two ops near to each other change places. */
-static bool swap_devices(regal_memory_chain *chain, uint32_t op) {
-  uint32_t at = chain->position[op] + 1 + draw(chain, 8);
-  if (at >= chain->ops)
-    return false;
-  uint32_t other = chain->order[at];
-  uint32_t a = chain->placement[op], b = chain->placement[other];
-  if (!may_place(chain, op, b) || !may_place(chain, other, a))
-    return false;
-  regal_memory_place(chain, op, b);
-  regal_memory_place(chain, other, a);
-  return true;
-}
-
-/* Something that the op reads, and that travels, does so early or late. */
-static bool flip_early(regal_memory_chain *chain, uint32_t op) {
-  const regal_problem *problem = chain->problem;
-  uint32_t count = problem->input_begin[op + 1] - problem->input_begin[op];
-  if (count == 0)
-    return false;
-  uint32_t t = problem->input[problem->input_begin[op] + draw(chain, count)];
-  if (chain->remote[t] == 0 || problem->bytes[t] == 0)
-    return false;
-  chain->trail[chain->trail_count++] =
-      (regal_memory_undo){&chain->early[t], chain->early[t], 1};
-  chain->early[t] ^= 1;
-  regal_memory_touch_tensor(chain, t);
-  return true;
-}
-
 /* -- The mix --------------------------------------------------------------- */
 
 static bool move_order(regal_memory_chain *chain, uint32_t op) {
@@ -268,30 +181,22 @@ static bool move_order(regal_memory_chain *chain, uint32_t op) {
     return shift_alone(chain, op, false);
   if (kind < 9)
     return shift_alone(chain, op, true);
-  if (kind < 13)
-    return shift_closure(chain, op);
-  return shift_run(chain, op);
+  if (kind >= 13)
+    return shift_run(chain, op);
+  if (!shift_closure(chain, op))
+    return false;
+  if (chain->devices > 1 && draw(chain, 2))
+    regal_memory_pack(chain);
+  return true;
 }
 
-bool regal_memory_move(regal_memory_chain *chain, double progress) {
-  (void)progress;
-  uint32_t op = draw(chain, chain->ops);
-  if (chain->devices == 1)
-    return move_order(chain, op);
-  uint32_t kind = draw(chain, 16);
+bool regal_memory_move(regal_memory_chain *chain) {
+  uint32_t op = regal_memory_draw_op(chain);
+  uint32_t kind = chain->devices == 1 ? 0 : draw(chain, 16);
   if (kind < 6)
     return move_order(chain, op);
-  if (kind < 7) {
-    bool moved = move_order(chain, op);
-    return flip_op(chain, op) || moved;
-  }
-  if (kind < 9)
-    return flip_op(chain, op);
-  if (kind < 12)
-    return flip_cluster(chain, op, 2 + draw(chain, kind < 11 ? 7 : 33));
-  if (kind < 14)
-    return flip_early(chain, op);
-  if (kind < 15)
-    return swap_devices(chain, op);
-  return flip_window(chain, op, 2 + draw(chain, draw(chain, 2) ? 9 : 41));
+  if (kind > 6)
+    return regal_memory_move_devices(chain, op);
+  bool moved = move_order(chain, op);
+  return regal_memory_flip_op(chain, op) || moved;
 }

@@ -64,12 +64,13 @@ static regal_status start_coarse(const tower *tower, regal_plan **start) {
 }
 
 /* Anneals one level from `plan`, which it replaces. Temperatures are in mean
- * run times of the finest ops, on every level. */
+ * run times of the finest ops, or in peaks, on every level. */
 static regal_status anneal_level(const tower *tower, uint32_t level,
                                  double share, regal_plan **plan) {
   const regal_multilevel_settings *settings = tower->settings;
   const regal_problem *problem = problem_at(tower, level);
-  double scale = (double)problem->ops / tower->search->problem->ops;
+  bool peaks = problem->objective == REGAL_MEMORY;
+  double scale = peaks ? 1 : (double)problem->ops / tower->search->problem->ops;
   double halvings = tower->count - level;
   regal_anneal_job job = {.search = tower->search,
                           .problem = problem,

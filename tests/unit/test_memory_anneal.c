@@ -271,6 +271,135 @@ static void tiny_graphs_are_solved(void **state) {
   assert_true(solved * 100 >= tried * 97);
 }
 
+/* -- Which op -------------------------------------------------------------- */
+
+/* Whether a device has the tensor while the op at position `at` runs. */
+static bool is_alive(const regal_memory_chain *chain, uint32_t tensor,
+                     uint32_t at) {
+  const regal_problem *problem = chain->problem;
+  bool alive = problem->is_final[tensor];
+  uint32_t made_by = problem->producer[tensor];
+  if (problem->bytes[tensor] == 0 || chain->position[made_by] > at)
+    return false;
+  alive |= chain->position[made_by] == at;
+  for (uint32_t u = problem->use_begin[tensor];
+       u < problem->use_begin[tensor + 1]; u++)
+    alive |= chain->position[problem->consumer[u]] >= at;
+  return alive;
+}
+
+/* Whether it makes or reads a tensor that is alive there. */
+static bool has_to_do(const regal_memory_chain *chain, uint32_t op,
+                      uint32_t at) {
+  const regal_problem *problem = chain->problem;
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++)
+    if (is_alive(chain, t, at))
+      return true;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    if (is_alive(chain, problem->input[i], at))
+      return true;
+  return false;
+}
+
+/* Above the reference while it runs, on any device. */
+static bool is_crowded(const regal_memory_chain *chain, uint32_t at) {
+  uint32_t op = chain->order[at];
+  for (uint32_t b = 0; b < chain->devices; b++) {
+    double bytes = chain->before[(size_t)at * chain->devices + b];
+    bytes += b == chain->placement[op] ? chain->add[op] : 0;
+    if (bytes > chain->reference[b])
+      return true;
+  }
+  return false;
+}
+
+static void crowded_ops_are_found_and_drawn(void **state) {
+  uint32_t goals = 0, others = 0, crowded = 0;
+  for (uint64_t seed = 6000; seed < 6100; seed++) {
+    trial t;
+    if (trial_begin(&t, *state, seed, 70, 1 + (uint32_t)(seed % 4))) {
+      regal_memory_chain *chain = t.state;
+      run(&t, 0.1, 200);
+      run(&t, 0.1, 0); /* the reference follows the best */
+      regal_memory_find_crowded(chain, chain->ops);
+      uint32_t found = 0;
+      for (uint32_t at = 0; at < chain->ops; at++)
+        if (is_crowded(chain, at))
+          assert_int_equal(chain->crowded[found++], chain->order[at]);
+      assert_int_equal(chain->crowded_count, found);
+      crowded += found > 0;
+      for (int k = 0; k < 100; k++) {
+        uint32_t op = regal_memory_draw_op(chain);
+        assert_true(op < chain->ops);
+        others += chain->goal == REGAL_NONE;
+        if (chain->goal == REGAL_NONE)
+          continue;
+        assert_true(is_crowded(chain, chain->goal));
+        assert_true(has_to_do(chain, op, chain->goal));
+        goals++;
+      }
+    }
+    trial_end(&t);
+  }
+  assert_true(goals > 1000 && others > 1000 && crowded > 60);
+}
+
+/* A list is kept for as many moves as a quarter of it. */
+static void crowded_ops_are_listed_anew(void **state) {
+  trial t;
+  assert_true(trial_begin(&t, *state, 6001, 70, 2));
+  regal_memory_chain *chain = t.state;
+  chain->crowded_count = 40;
+  chain->crowded[0] = 69;
+  regal_memory_find_crowded(chain, 9);
+  assert_int_equal(chain->crowded_count, 40);
+  regal_memory_find_crowded(chain, 1);
+  assert_int_equal(chain->crowded_age, 0);
+  uint32_t found = 0;
+  for (uint32_t at = 0; at < chain->ops; at++)
+    if (is_crowded(chain, at))
+      assert_int_equal(chain->crowded[found++], chain->order[at]);
+  assert_int_equal(chain->crowded_count, found);
+  trial_end(&t);
+}
+
+/* 16 ops need 1000 bytes each, 8 hold 100: the former all on one device, the
+ * latter on the other. One by one they do not get there: of two devices that
+ * both have one of the former, one has 400 bytes more, wherever the rest is. */
+static void large_ops_gather_on_one_device(void **state) {
+  toy_op ops[24] = {{0}};
+  for (int i = 0; i < 24; i++) {
+    ops[i] = (toy_op){.run_ns = 1, .reads = ""};
+    if (i % 3)
+      ops[i].temporary = 1000;
+    else
+      ops[i].resident = 100;
+  }
+  trial t = {.context = *state};
+  t.graph = TOY_GRAPH(*state, ops);
+  t.problem =
+      toy_problem(*state, t.graph, toy_machine(*state, 2), REGAL_MEMORY);
+  assert_int_equal(regal_plan_create(*state, 24, &t.start), REGAL_OK);
+  assert_int_equal(
+      regal_plan_create(*state, regal_plan_most_steps(t.problem), &t.out),
+      REGAL_OK);
+  for (uint32_t op = 0; op < 24; op++)
+    t.start->steps[t.start->step_count++] =
+        (regal_step){op, REGAL_RUN, (uint16_t)(op & 1), (uint16_t)(op & 1)};
+  assert_int_equal(memory->create(*state, t.problem, &t.state), REGAL_OK);
+  for (uint64_t seed = 0; seed < 10; seed++) {
+    memory->begin(t.state, t.start, seed);
+    assert_int_equal(memory->best(t.state).value, 1400);
+    for (int k = 0; k < 200; k++)
+      run(&t, 0.0001, 50);
+    assert_int_equal(memory->best(t.state).value, 1000);
+    expect_best_verified(&t);
+  }
+  trial_end(&t);
+}
+
 static void groups_and_run_time_do_not_suit(void **state) {
   static const toy_op ops[] = {{1, 4, .reads = ""}, {1, 4, .reads = "a"}};
   regal_graph *graph = TOY_GRAPH(*state, ops);
@@ -295,6 +424,9 @@ int main(void) {
       TOY_TEST(the_key_decides),
       TOY_TEST(copies_continue_from_the_other),
       TOY_TEST(tiny_graphs_are_solved),
+      TOY_TEST(crowded_ops_are_found_and_drawn),
+      TOY_TEST(crowded_ops_are_listed_anew),
+      TOY_TEST(large_ops_gather_on_one_device),
       TOY_TEST(groups_and_run_time_do_not_suit),
   };
   return cmocka_run_group_tests_name("memory anneal", tests, NULL, NULL);

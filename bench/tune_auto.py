@@ -50,7 +50,8 @@ TABLE = ROOT / "src/search/recipes_table.h"
 # Kinds of src/search/recipes.h, in its order: the settings of bench_quality
 # that stand for each, and the archives that its graphs come from, in turns.
 KINDS = {
-    "FREE": (("free",), "torch torch xla torch synthetic tf"),
+    "FREE": (("free",), "torch torch xla torch tf"),
+    "WIDE": (("free",), "synthetic"),
     "MANY": (("runtime-4",), "torch torch xla torch synthetic tf"),
     "CHEAP": (("blocking-450",), "torch torch xla torch tf"),
     "DEAR": (("blocking-25",), "torch torch xla torch tf"),

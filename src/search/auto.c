@@ -80,17 +80,15 @@ static regal_status run_quick(regal_search *search, story *story) {
   return REGAL_OK;
 }
 
-/* Where transfers are barriers that cost nothing and the graph is wide, the
- * clock decoder is near the bound at once, and annealing adds little; narrow
- * graphs are the other way round (docs/results.md). */
-#define WIDE_SHARE 0.97
+/* On wide graphs the clock decoder is near the bound at once, and annealing
+ * goes on from there; elsewhere annealing soon leaves it behind
+ * (docs/results.md). */
+#define WIDE_SHARE 0.3
 #define NARROW_SHARE 0.1
 #define MOST_DECODES 20000.0 /* where the budget is evaluations */
 
 static double brkga_share(const regal_problem *problem) {
-  const regal_graph *graph = problem->graph;
-  double path = (double)graph->critical_ns * problem->devices;
-  return path < 0.8 * (double)graph->work_ns ? WIDE_SHARE : NARROW_SHARE;
+  return regal_is_wide(problem) ? WIDE_SHARE : NARROW_SHARE;
 }
 
 static bool wants_brkga(const regal_search *search) {

@@ -284,9 +284,37 @@ void regal_level_free(regal_level *level) {
   regal_release(level->context, level);
 }
 
-/* Blocking transfers together, as annealers of blocking plans think of them. */
+/* Blocking transfers happen where the coarse plan has them, so that the fine
+ * one has the same barriers; all that is pending between the two devices
+ * travels with the first of them. */
+static void write_blocking(const regal_level *level, regal_walk *walk,
+                           const uint8_t *placement, const regal_plan *coarse,
+                           regal_plan *plan) {
+  const regal_problem *fine = level->fine;
+  regal_pending_mode mode = {false, false, true};
+  uint32_t ran = 0;
+  regal_pending_begin(&walk->pending, fine->devices);
+  regal_account_begin(&walk->account, fine, placement, false, false);
+  for (uint32_t i = 0; i < coarse->step_count; i++) {
+    const regal_step *step = &coarse->steps[i];
+    if (!regal_step_runs(step)) {
+      regal_pending_exchange(&walk->pending, &walk->account, fine, placement,
+                             step->device, step->to, ran + 1, plan, mode);
+      continue;
+    }
+    for (uint32_t k = level->member_begin[step->op];
+         k < level->member_begin[step->op + 1]; k++, ran++) {
+      uint32_t op = level->member[k];
+      plan->steps[plan->step_count++] =
+          (regal_step){op, REGAL_RUN, step->device, step->device};
+      regal_pending_add(&walk->pending, fine, placement, op, mode);
+    }
+  }
+}
+
 static regal_status make_plan(const regal_level *level, const uint32_t *order,
-                              const uint8_t *placement, regal_plan **plan) {
+                              const uint8_t *placement,
+                              const regal_plan *coarse, regal_plan **plan) {
   const regal_problem *fine = level->fine;
   regal_context *context = level->context;
   regal_walk walk;
@@ -301,7 +329,7 @@ static regal_status make_plan(const regal_level *level, const uint32_t *order,
   regal_status status =
       regal_plan_create(context, regal_plan_most_steps(fine), plan);
   if (status == REGAL_OK)
-    regal_walk_batched(fine, &walk, order, placement, *plan);
+    write_blocking(level, &walk, placement, coarse, *plan);
   regal_release(context, carver.base);
   return status;
 }
@@ -324,7 +352,7 @@ regal_status regal_level_expand(const regal_level *level,
     }
   }
   if (status == REGAL_OK)
-    status = make_plan(level, order, placement, fine);
+    status = make_plan(level, order, placement, coarse, fine);
   regal_release(context, placement);
   regal_release(context, order);
   return status;

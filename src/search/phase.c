@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "search/annealers.h"
+#include "search/fold.h"
 #include "search/phase.h"
 
 static bool suits(const regal_problem *problem) {
@@ -40,6 +41,10 @@ static void layout(regal_phase *s, regal_carver *carver) {
   s->bucket = regal_carve(carver, phases + 2, 4);
   s->order = regal_carve(carver, n, 4);
   s->placement = regal_carve(carver, n, 1);
+  s->by_fold = regal_carve(carver, n, 4);
+  s->fold_at = regal_carve(carver, n, 4);
+  s->draft = regal_carve(carver, n, 4);
+  s->draft_load = regal_carve(carver, (n + 1) << s->shift, 8);
   regal_walk_layout(&s->walk, carver, problem);
 }
 
@@ -79,6 +84,14 @@ static double mean_run_ns(const regal_problem *problem) {
   return sum > 0 ? sum / problem->ops : 1;
 }
 
+static void destroy(void *state) {
+  regal_phase *s = state;
+  if (!s)
+    return;
+  regal_release(s->context, s->block);
+  regal_release(s->context, s);
+}
+
 static regal_status create(regal_context *context, const regal_problem *problem,
                            void **state) {
   regal_phase *s = regal_alloc(context, 1, sizeof *s);
@@ -111,20 +124,25 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   s->mean_ns = mean_run_ns(problem);
   for (int i = 0; i < REGAL_PHASE_SURPRISES; i++)
     s->surprise[i] = (float)-log((i + 0.5) / REGAL_PHASE_SURPRISES);
+  regal_status status = regal_fold_order(context, problem, s->by_fold);
+  if (status != REGAL_OK) {
+    destroy(s);
+    return status;
+  }
+  for (uint32_t i = 0; i < s->ops; i++)
+    s->fold_at[s->by_fold[i]] = i;
   *state = s;
   return REGAL_OK;
 }
 
-static void destroy(void *state) {
-  regal_phase *s = state;
-  if (!s)
-    return;
-  regal_release(s->context, s->block);
-  regal_release(s->context, s);
-}
-
 static uint64_t tidy_interval(const regal_phase *s) {
   return 40 * (uint64_t)s->ops + 20000;
+}
+
+/* A move of many ops takes O(ops), so it is rare; and rarer as the search goes
+ * on. */
+static uint64_t many_interval(const regal_phase *s, double progress) {
+  return 1 + (uint64_t)(s->ops * (1 + 2 * progress));
 }
 
 static void begin(void *state, const regal_plan *plan, uint64_t key) {
@@ -135,16 +153,24 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   s->best_is_present = s->renumbered = true;
   regal_phase_tidy(s);
   s->until_tidy = tidy_interval(s);
+  s->until_many = many_interval(s, 0);
 }
 
 static void run(void *state, const regal_anneal_stretch *stretch) {
   regal_phase *s = state;
   double temperature_ns = stretch->temperature * s->mean_ns;
   for (uint32_t left = stretch->moves; left > 0;) {
-    uint32_t moves = left < s->until_tidy ? left : (uint32_t)s->until_tidy;
+    uint64_t next =
+        s->until_tidy < s->until_many ? s->until_tidy : s->until_many;
+    uint32_t moves = left < next ? left : (uint32_t)next;
     regal_phase_run(s, temperature_ns, moves);
     left -= moves;
     s->until_tidy -= moves;
+    s->until_many -= moves;
+    if (s->until_many == 0) {
+      regal_phase_flip_many(s, temperature_ns);
+      s->until_many = many_interval(s, stretch->progress);
+    }
     if (s->until_tidy == 0) {
       regal_phase_tidy(s);
       s->until_tidy = tidy_interval(s);

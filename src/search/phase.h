@@ -42,6 +42,7 @@ typedef struct regal_phase {
   double mean_ns;  /* the unit of temperatures */
   regal_random random;
   uint64_t until_tidy; /* moves */
+  uint64_t until_many; /* likewise, until one of many ops */
 
   /* Ops that an op depends on, then ops that depend on it, all distinct: from
    * near_begin[2 * op] and near_begin[2 * op + 1]. */
@@ -75,6 +76,11 @@ typedef struct regal_phase {
   uint32_t cluster[REGAL_PHASE_CLUSTER];
   uint32_t members;
 
+  /* The phases that a move of many ops would lead to. */
+  uint32_t *by_fold, *fold_at; /* [ops] each other's inverse */
+  uint32_t *draft;             /* [ops] their phases */
+  int64_t *draft_load;         /* [(ops + 1) << shift] */
+
   float surprise[REGAL_PHASE_SURPRISES]; /* -log of evenly spread chances */
 
   /* For tidying, reading and writing. */
@@ -83,6 +89,12 @@ typedef struct regal_phase {
   uint8_t *placement;
   regal_walk walk;
 } regal_phase;
+
+/* How much worse a move may be, by Metropolis' rule. */
+static inline double regal_phase_luck(regal_phase *s, double temperature_ns) {
+  uint64_t r = regal_random_next(&s->random);
+  return temperature_ns * (double)s->surprise[r % REGAL_PHASE_SURPRISES];
+}
 
 static inline uint32_t regal_phase_of(const regal_phase *s, uint32_t place) {
   return place >> s->shift;
@@ -114,5 +126,8 @@ void regal_phase_write(regal_phase *s, regal_plan *plan);
 
 /* phase_moves.c. */
 void regal_phase_run(regal_phase *s, double temperature_ns, uint32_t moves);
+
+/* phase_many.c: one move of many ops. */
+void regal_phase_flip_many(regal_phase *s, double temperature_ns);
 
 #endif

@@ -144,9 +144,7 @@ REGAL_INLINE bool phase_accepts(regal_phase *s, int64_t delta,
                                 double temperature_ns) {
   if (delta <= 0)
     return true;
-  uint64_t r = regal_random_next(&s->random);
-  return (double)delta <=
-         temperature_ns * (double)s->surprise[r % REGAL_PHASE_SURPRISES];
+  return (double)delta <= regal_phase_luck(s, temperature_ns);
 }
 
 /* -- Moves of several ops -------------------------------------------------- */

@@ -24,6 +24,12 @@ static bool are_dear(const regal_problem *problem) {
   return sent * problem->ops > run * problem->tensors;
 }
 
+bool regal_is_wide(const regal_problem *problem) {
+  const regal_graph *graph = problem->graph;
+  double path = (double)graph->critical_ns * problem->devices;
+  return problem->devices == 2 && path < 0.8 * (double)graph->work_ns;
+}
+
 static regal_problem_kind kind_of(const regal_problem *problem) {
   if (problem->objective == REGAL_MEMORY)
     return problem->devices == 1 ? REGAL_KIND_ONE : REGAL_KIND_MEMORY;
@@ -31,8 +37,10 @@ static regal_problem_kind kind_of(const regal_problem *problem) {
     return REGAL_KIND_LIMITED;
   if (problem->machine->overlapped)
     return REGAL_KIND_LINKS;
+  if (problem->free_transfers && problem->devices > 2)
+    return REGAL_KIND_MANY;
   if (problem->free_transfers)
-    return problem->devices > 2 ? REGAL_KIND_MANY : REGAL_KIND_FREE;
+    return regal_is_wide(problem) ? REGAL_KIND_WIDE : REGAL_KIND_FREE;
   return are_dear(problem) ? REGAL_KIND_DEAR : REGAL_KIND_CHEAP;
 }
 
@@ -141,21 +149,58 @@ static regal_status anneal_flat(regal_search *search,
   return anneal_from(search, annealer, search->best, hot, cold, 1, 2);
 }
 
-regal_status regal_anneal_by(regal_search *search,
-                             const regal_anneal_recipe *recipe,
-                             const regal_annealer *annealer) {
-  uint64_t before = search->evaluations;
-  bool levels = recipe->coarse_share > 0;
+/* Where transfers block and cost, order annealing finds the better stages and
+ * phase annealing, with ten times the moves, the better plan from there. */
+#define STAGES_SHARE 0.6
+#define FINISH_HOT 4
+#define FINISH_COLD 0.0015
+
+static bool wants_finish(const regal_search *search,
+                         const regal_annealer *annealer) {
+  return annealer == &regal_annealer_order && !search->options->annealer[0] &&
+         !search->problem->free_transfers &&
+         regal_annealer_phase.suits(search->problem);
+}
+
+static regal_status anneal_levels(regal_search *search,
+                                  const regal_anneal_recipe *recipe,
+                                  const regal_annealer *annealer, bool finish) {
   regal_multilevel_settings settings = {.start = regal_start_quickly,
                                         .hot = recipe->hot,
                                         .cold = recipe->cold,
                                         .fall = recipe->fall,
                                         .coarse_share = recipe->coarse_share,
                                         .target_ops = recipe->coarsest};
-  REGAL_TRY(levels ? regal_multilevel(search, annealer, &settings)
+  if (!finish)
+    return regal_multilevel(search, annealer, &settings);
+  uint64_t budget = search->budget;
+  double deadline = search->deadline, now = regal_seconds();
+  if (budget != UINT64_MAX)
+    search->budget =
+        search->evaluations +
+        (uint64_t)(STAGES_SHARE * (double)(budget - search->evaluations));
+  if (!isinf(deadline))
+    search->deadline = now + STAGES_SHARE * (deadline - now);
+  regal_status status = regal_multilevel(search, annealer, &settings);
+  search->budget = budget;
+  search->deadline = deadline;
+  if (status != REGAL_OK || regal_search_should_stop(search))
+    return status;
+  return anneal_from(search, &regal_annealer_phase, search->best, FINISH_HOT,
+                     FINISH_COLD, 1, UINT32_MAX - 2);
+}
+
+regal_status regal_anneal_by(regal_search *search,
+                             const regal_anneal_recipe *recipe,
+                             const regal_annealer *annealer) {
+  uint64_t before = search->evaluations;
+  bool levels = recipe->coarse_share > 0;
+  bool finish = levels && wants_finish(search, annealer);
+  REGAL_TRY(levels ? anneal_levels(search, recipe, annealer, finish)
                    : anneal_flat(search, recipe, annealer));
-  regal_search_account(search, "%s%s annealing, %llu moves",
+  regal_search_account(search, "%s%s%s annealing, %llu moves",
                        levels ? "multilevel " : "", annealer->name,
+                       finish ? " and phase" : "",
                        (unsigned long long)(search->evaluations - before));
   return REGAL_OK;
 }

@@ -11,7 +11,8 @@
 /* What decides about the recipe: the kind of problem, its size, the time. */
 typedef enum regal_problem_kind {
   REGAL_KIND_FREE,    /* run time, blocking, transfers cost nothing */
-  REGAL_KIND_MANY,    /* the same on more than two devices */
+  REGAL_KIND_WIDE,    /* the same, and the graph is wide */
+  REGAL_KIND_MANY,    /* FREE on more than two devices */
   REGAL_KIND_CHEAP,   /* run time, blocking, transfers shorter than ops */
   REGAL_KIND_DEAR,    /* run time, blocking, transfers longer than ops */
   REGAL_KIND_LINKS,   /* run time, overlapped */
@@ -31,6 +32,10 @@ typedef struct regal_anneal_recipe {
   uint32_t coarsest;   /* ops of the coarsest level */
   double fresh;        /* share of the budget that starts from one device */
 } regal_anneal_recipe;
+
+/* Two devices can nearly always be kept busy: the longest chain of ops is
+ * clearly shorter than half of the work. */
+bool regal_is_wide(const regal_problem *problem);
 
 /* The first row that fits; the options' own settings override its columns. An
  * annealer that does not suit the problem is replaced by one that does. NULL

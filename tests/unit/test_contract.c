@@ -1,5 +1,6 @@
 /* Coarse problems: every plan of theirs is a valid plan of the fine problem;
- * where nothing is transferred it takes as long and holds no more. */
+ * where nothing is transferred it takes as long and holds no more, and where
+ * transfers block and are batched it takes as long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cost/verify.h"
+#include "search/annealers.h"
 #include "search/contract.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"
@@ -35,6 +37,38 @@ static void check_expansion(regal_context *context, const regal_level *level,
   regal_plan_free(drawn);
 }
 
+/* A plan of phases has its barriers where it wants them; they stay there. */
+static void check_phases(regal_context *context, const regal_level *level,
+                         uint64_t seed, uint32_t *checked) {
+  const regal_annealer *phase = &regal_annealer_phase;
+  const regal_problem *coarse = level->problem;
+  regal_plan *drawn, *written, *fine;
+  void *state;
+  if (!phase->suits(coarse))
+    return;
+  regal_test_random_plan(context, seed, level->graph, coarse->machine, &drawn);
+  assert_int_equal(
+      regal_plan_create(context, regal_plan_most_steps(coarse), &written),
+      REGAL_OK);
+  assert_int_equal(phase->create(context, coarse, &state), REGAL_OK);
+  phase->begin(state, drawn, seed);
+  phase->run(state, &(regal_anneal_stretch){1, 0, 200});
+  phase->write(state, written);
+  assert_int_equal(regal_level_expand(level, written, &fine), REGAL_OK);
+  int64_t above = cost_of(context, coarse, written).runtime_ns;
+  int64_t below = cost_of(context, level->fine, fine).runtime_ns;
+  /* an op no longer waits for all of a cluster, or with all of its own */
+  if (level->fine->has_waits)
+    assert_true(below <= above);
+  else
+    assert_int_equal(below, above);
+  *checked += written->step_count > coarse->ops;
+  phase->destroy(state);
+  regal_plan_free(fine);
+  regal_plan_free(written);
+  regal_plan_free(drawn);
+}
+
 static void check_members(const regal_level *level) {
   const regal_problem *fine = level->fine;
   uint8_t seen[512] = {0};
@@ -58,7 +92,7 @@ static void check_members(const regal_level *level) {
 
 static void test_random(void **state) {
   (void)state;
-  uint32_t made = 0;
+  uint32_t made = 0, phases = 0;
   for (uint64_t seed = 1; seed <= 400; seed++) {
     regal_context *context;
     regal_graph *graph;
@@ -78,6 +112,7 @@ static void test_random(void **state) {
       assert_true(first->problem->ops < problem->ops);
       check_members(first);
       check_expansion(context, first, seed);
+      check_phases(context, first, seed, &phases);
       assert_int_equal(
           regal_contract(context, first->problem, INT64_MAX, &second),
           REGAL_OK);
@@ -85,6 +120,7 @@ static void test_random(void **state) {
     if (second) {
       check_members(second);
       check_expansion(context, second, seed);
+      check_phases(context, second, seed, &phases);
     }
     regal_level_free(second);
     regal_level_free(first);
@@ -93,6 +129,7 @@ static void test_random(void **state) {
     regal_context_free(context);
   }
   assert_true(made > 150);
+  assert_true(phases > 40);
 }
 
 /* A level belongs to the context that it was made with, all of it, whatever

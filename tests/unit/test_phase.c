@@ -209,6 +209,72 @@ static void test_state_is_exact(void **state) {
   assert_in_range(pairs, 20, 100);
 }
 
+/* Many ops change their device: all is as from scratch, what is taken costs no
+ * more at temperature 0, and large changes are taken when it is hot. */
+static void test_many(void **state) {
+  trial *t = *state;
+  uint32_t trials = 0, large = 0;
+  for (uint64_t seed = 1; trials < 60; seed++) {
+    if (!begin_trial(t, seed, 60))
+      continue;
+    trials++;
+    regal_phase *s = t->state;
+    phase->begin(s, t->start, seed);
+    for (int i = 0; i < 60; i++) {
+      uint8_t before[64];
+      uint32_t moved = 0;
+      int64_t cost = s->cost;
+      for (uint32_t op = 0; op < s->ops; op++)
+        before[op] = (uint8_t)(s->at[op] & s->mask);
+      bool cold = i % 3 == 0;
+      regal_phase_flip_many(s, cold ? 0 : 100 * s->mean_ns);
+      check_state(t);
+      assert_true(!cold || s->cost <= cost);
+      for (uint32_t op = 0; op < s->ops; op++)
+        moved += before[op] != (s->at[op] & s->mask);
+      large += moved > s->ops / 4;
+      anneal(s, 0.5, 20);
+    }
+    end_trial(t);
+  }
+  assert_true(large > 100);
+}
+
+/* Two halves that depend on nothing of each other, all on one device: one move
+ * brings half of the ops to the other and makes them work side by side. */
+static void test_many_halve_the_time(void **state) {
+  trial *t = *state;
+  regal_builder *builder;
+  regal_options options;
+  uint32_t id, ops = 32;
+  regal_options_init(&options);
+  assert_int_equal(regal_builder_create(t->context, &builder), REGAL_OK);
+  for (uint32_t op = 0; op < ops; op++) {
+    regal_builder_add_op(builder, "", 1000, 0, 0, &id);
+    regal_builder_add_output(builder, id, 8, false);
+    if (op % (ops / 2))
+      regal_builder_add_input(builder, id, id - 1, 0);
+  }
+  assert_int_equal(regal_builder_finish(builder, &t->graph), REGAL_OK);
+  assert_int_equal(regal_options_set(t->context, &options, "latency", "1ms"),
+                   REGAL_OK);
+  assert_int_equal(
+      regal_problem_create(t->context, t->graph, &options, &t->problem),
+      REGAL_OK);
+  assert_int_equal(regal_plan_create(t->context,
+                                     regal_plan_most_steps(t->problem),
+                                     &t->start),
+                   REGAL_OK);
+  for (uint32_t op = 0; op < ops; op++)
+    t->start->steps[t->start->step_count++] = (regal_step)RUN(op, 0);
+  assert_int_equal(phase->create(t->context, t->problem, &t->state), REGAL_OK);
+  phase->begin(t->state, t->start, 1);
+  for (int i = 0; i < 4000; i++)
+    regal_phase_flip_many(t->state, 0);
+  assert_int_equal(phase->best(t->state).value, ops / 2 * 1000);
+  end_trial(t);
+}
+
 /* Nothing that costs more is taken at temperature 0. */
 static void test_temperature(void **state) {
   trial *t = *state;
@@ -424,6 +490,8 @@ static void test_allocation_fails(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TRIAL(test_state_is_exact),
+      TRIAL(test_many),
+      TRIAL(test_many_halve_the_time),
       TRIAL(test_temperature),
       TRIAL(test_begin_keeps_the_cost),
       TRIAL(test_one_device),

@@ -283,14 +283,14 @@ void regal_level_free(regal_level *level) {
   regal_release(level->context, level);
 }
 
-/* Blocking transfers together, as annealers of blocking plans think of them. */
+/* Blocking transfers as annealers of run time think of them. */
 static regal_status make_plan(const regal_level *level, const uint32_t *order,
                               const uint8_t *placement, regal_plan **plan) {
   const regal_problem *fine = level->fine;
   regal_context *context = level->context;
   regal_walk walk;
   regal_carver carver = {NULL, 0};
-  if (fine->machine->overlapped || regal_problem_needs_memory(fine))
+  if (fine->machine->overlapped || fine->objective == REGAL_MEMORY)
     return regal_plan_from_order(context, fine, order, placement, plan);
   regal_walk_layout(&walk, &carver, fine);
   carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
@@ -300,7 +300,7 @@ static regal_status make_plan(const regal_level *level, const uint32_t *order,
   regal_status status =
       regal_plan_create(context, regal_plan_most_steps(fine), plan);
   if (status == REGAL_OK)
-    regal_walk_batched(fine, &walk, order, placement, *plan);
+    regal_walk_within_limit(fine, &walk, order, placement, *plan);
   regal_release(context, carver.base);
   return status;
 }

@@ -109,6 +109,17 @@ static inline bool regal_problem_needs_memory(const regal_problem *problem) {
   return problem->objective == REGAL_MEMORY || problem->limited;
 }
 
+/* The same without memory limits; it owns nothing, and lives as long as the
+ * problem. */
+static inline regal_problem
+regal_problem_unlimited(const regal_problem *problem) {
+  regal_problem view = *problem;
+  view.limited = false;
+  for (uint32_t a = 0; a < view.devices; a++)
+    view.limit[a] = REGAL_UNLIMITED;
+  return view;
+}
+
 /* Takes the machine over, also when it fails. */
 regal_status regal_problem_bind(regal_context *context,
                                 const regal_graph *graph,

@@ -4,6 +4,7 @@ void regal_walk_layout(regal_walk *walk, regal_carver *carver,
                        const regal_problem *problem) {
   walk->position = regal_carve(carver, problem->ops, 4);
   walk->sent = regal_carve(carver, problem->tensors, 8);
+  walk->batch = regal_carve(carver, problem->tensors, 4);
   regal_pending_layout(&walk->pending, carver, problem);
   regal_account_layout(&walk->account, carver, problem);
 }
@@ -115,18 +116,154 @@ regal_fitness regal_walk_late(const regal_problem *problem, regal_walk *walk,
   return regal_account_fitness(&walk->account, problem, memory);
 }
 
+/* -- Two devices: with the last exchange that is in time ---------------------
+ */
+
+/* The position of the first op after `first` that needs something made since
+ * then on the other device, or the number of ops. */
+static uint32_t find_exchange(const regal_problem *problem,
+                              const regal_walk *walk, const uint32_t *order,
+                              const uint8_t *placement, uint32_t first) {
+  for (uint32_t at = first + 1; at < problem->ops; at++) {
+    uint32_t op = order[at];
+    for (uint32_t i = problem->input_begin[op];
+         i < problem->input_begin[op + 1]; i++) {
+      uint32_t made_by = problem->producer[problem->input[i]];
+      if (placement[made_by] != placement[op] &&
+          walk->position[made_by] >= first)
+        return at;
+    }
+  }
+  return problem->ops;
+}
+
+/* What travels with one exchange. */
+typedef struct traffic {
+  regal_walk_traffic bytes;
+  uint32_t count; /* in walk->batch */
+} traffic;
+
+static void add_to_batch(const regal_problem *problem, regal_walk *walk,
+                         uint32_t tensor, uint32_t home, traffic *traffic) {
+  int64_t bytes = problem->bytes[tensor];
+  walk->sent[tensor] = 1;
+  walk->batch[traffic->count++] = tensor;
+  traffic->bytes.arriving[home ^ 1] += bytes;
+  if (walk->account.left[2 * (size_t)tensor + home] == 1)
+    traffic->bytes.leaving[home] += bytes;
+}
+
+/* Whether all that is left to do for it at home is to leave. */
+static bool is_idle(const regal_walk *walk, uint32_t tensor, uint32_t home) {
+  const uint32_t *left = walk->account.left + 2 * (size_t)tensor;
+  return !walk->sent[tensor] && left[home] == 1 && left[home ^ 1] > 0;
+}
+
+/* Tensors that the op was the last to use at home. */
+static void add_early(const regal_problem *problem, regal_walk *walk,
+                      const uint8_t *early, const uint8_t *placement,
+                      uint32_t op, traffic *traffic) {
+  uint32_t device = placement[op];
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t tensor = problem->input[i];
+    if (early[tensor] && placement[problem->producer[tensor]] == device &&
+        is_idle(walk, tensor, device))
+      add_to_batch(problem, walk, tensor, device, traffic);
+  }
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++)
+    if (early[t] && is_idle(walk, t, device))
+      add_to_batch(problem, walk, t, device, traffic);
+}
+
+static void add_inputs(const regal_problem *problem, regal_walk *walk,
+                       const uint8_t *placement, uint32_t op,
+                       traffic *traffic) {
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t tensor = problem->input[i];
+    uint32_t home = placement[problem->producer[tensor]];
+    if (home != placement[op] && !walk->sent[tensor])
+      add_to_batch(problem, walk, tensor, home, traffic);
+  }
+}
+
+static void send_batch(const regal_problem *problem, regal_walk *walk,
+                       const uint8_t *placement, const traffic *traffic,
+                       regal_plan *plan) {
+  uint32_t from = regal_walk_first_sender(&traffic->bytes);
+  for (uint32_t turn = 0; turn < 2; turn++, from ^= 1)
+    for (uint32_t i = 0; i < traffic->count; i++) {
+      uint32_t tensor = walk->batch[i];
+      if (placement[problem->producer[tensor]] != from)
+        continue;
+      regal_account_send(&walk->account, problem, placement, tensor, from,
+                         from ^ 1, true, false);
+      if (plan)
+        plan->steps[plan->step_count++] =
+            regal_plan_send(problem, tensor, from, from ^ 1);
+    }
+}
+
+regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
+                                const uint32_t *order, const uint8_t *placement,
+                                const uint8_t *early, regal_plan *plan) {
+  if (plan)
+    plan->step_count = 0;
+  for (uint32_t i = 0; i < problem->ops; i++)
+    walk->position[order[i]] = i;
+  memset(walk->sent, 0, problem->tensors * sizeof *walk->sent);
+  regal_account_begin(&walk->account, problem, placement, true, false);
+  for (uint32_t before = 0, first = 0, end; first < problem->ops;
+       before = first, first = end) {
+    traffic traffic = {{{0, 0}, {0, 0}}, 0};
+    end = find_exchange(problem, walk, order, placement, first);
+    for (uint32_t i = before; early && i < first; i++)
+      add_early(problem, walk, early, placement, order[i], &traffic);
+    for (uint32_t i = first; i < end; i++)
+      add_inputs(problem, walk, placement, order[i], &traffic);
+    send_batch(problem, walk, placement, &traffic, plan);
+    for (uint32_t i = first; i < end; i++) {
+      uint32_t op = order[i], device = placement[op];
+      regal_account_run(&walk->account, problem, op, device, true, false);
+      if (plan)
+        plan->steps[plan->step_count++] =
+            (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+    }
+  }
+  return regal_account_fitness(&walk->account, problem, true);
+}
+
+static regal_fitness walk_last(const regal_problem *problem, regal_walk *walk,
+                               const uint32_t *order, const uint8_t *placement,
+                               regal_plan *plan) {
+  return regal_walk_timely(problem, walk, order, placement, NULL, plan);
+}
+
+/* -- The best of them --------------------------------------------------------
+ */
+
+typedef regal_fitness walk_fn(const regal_problem *problem, regal_walk *walk,
+                              const uint32_t *order, const uint8_t *placement,
+                              regal_plan *plan);
+
 regal_fitness regal_walk_within_limit(const regal_problem *problem,
                                       regal_walk *walk, const uint32_t *order,
                                       const uint8_t *placement,
                                       regal_plan *plan) {
-  regal_fitness batched =
+  walk_fn *walks[] = {regal_walk_batched, regal_walk_late, walk_last};
+  uint32_t count = regal_walk_suits_timely(problem) ? 3 : 2, chosen = 0;
+  regal_fitness best =
       regal_walk_batched(problem, walk, order, placement, plan);
-  if (batched.excess == 0)
-    return batched;
-  regal_fitness late = regal_walk_late(problem, walk, order, placement, NULL);
-  if (!regal_fitness_less(late, batched))
-    return batched;
-  if (plan)
-    regal_walk_late(problem, walk, order, placement, plan);
-  return late;
+  for (uint32_t i = count; best.excess > 0 && --i > 0;) {
+    regal_fitness other = walks[i](problem, walk, order, placement, NULL);
+    if (regal_fitness_less(other, best)) {
+      best = other;
+      chosen = i;
+    }
+  }
+  if (plan && chosen > 0)
+    walks[chosen](problem, walk, order, placement, plan);
+  return best;
 }

@@ -131,52 +131,123 @@ static regal_status run_brkga(regal_search *search, story *story) {
   return status;
 }
 
-/* Anneals a view of the problem, one with other goals, from the best plan. What
- * it finds is offered to the search, which knows what it is worth. */
-static regal_status anneal_view(regal_search *search, const regal_problem *view,
-                                double share, bool until_fits,
-                                uint64_t stream) {
-  const regal_annealer *annealer = regal_annealer_for(view);
-  if (!annealer)
-    return REGAL_OK;
-  regal_anneal_job job = {.search = search,
-                          .problem = view,
-                          .annealer = annealer,
-                          .start = search->best,
-                          .hot = annealer->hot,
-                          .cold = annealer->cold,
-                          .until_fits = until_fits,
-                          .stream = stream};
-  regal_plan *best;
-  regal_anneal_grant(search, share, &job);
-  REGAL_TRY(regal_anneal(&job, &best));
-  return regal_search_offer(search, best);
-}
+/* -- Memory limits ------------------------------------------------------------
+ */
 
 /* Of the budget, for a plan that ignores the memory limit, and then for one
  * that fits at all. */
-#define UNLIMITED_SHARE 0.15
+#define UNLIMITED_SHARE 0.25
 #define FITTING_SHARE 0.3
+/* Temperatures to anneal a fast plan with so that it fits: much more would
+ * throw away what is good about it. And the patience with it (search/anneal.h).
+ */
+#define FAST_HOT 0.2
+#define FAST_COLD 0.003
+#define PATIENCE 0.1
 
-/* Where the limit hardly matters the best plan without it is the best with it,
- * and annealers that know no memory are far faster. */
-static regal_status run_unlimited(regal_search *search, story *story) {
-  regal_problem view = *search->problem; /* owns nothing */
-  view.limited = false;
-  for (uint32_t a = 0; a < view.devices; a++)
-    view.limit[a] = REGAL_UNLIMITED;
-  REGAL_TRY(anneal_view(search, &view, UNLIMITED_SHARE, false, UINT32_MAX - 1));
+static regal_status run_without(regal_search *search, regal_search *free) {
+  regal_context *context = search->context;
+  regal_progress_fn progress = context->progress;
+  context->progress = NULL; /* of another problem */
+  regal_status status =
+      regal_simulator_create(context, free->problem, &free->simulator);
+  if (status == REGAL_OK) {
+    status = regal_method_auto(free);
+    regal_simulator_free(free->simulator);
+  }
+  context->progress = progress;
+  search->evaluations += free->evaluations;
+  return status;
+}
+
+/* All of this method for the problem without its limit: what knows no memory is
+ * far faster. Where the limit hardly matters, this is the best plan with it. */
+static regal_status run_unlimited(regal_search *search, story *story,
+                                  regal_plan **fast) {
+  regal_problem view = regal_problem_unlimited(search->problem);
+  regal_anneal_job grant;
+  regal_anneal_grant(search, UNLIMITED_SHARE, &grant);
+  regal_search free = *search;
+  free.problem = &view;
+  free.best = NULL;
+  free.best_fitness = free.plan_fitness = REGAL_FITNESS_WORST;
+  free.evaluations = 0;
+  free.budget = grant.evaluations;
+  free.deadline = grant.deadline;
+  regal_status status = run_without(search, &free);
+  *fast = free.best;
+  REGAL_TRY(status);
+  regal_plan *copy;
+  REGAL_TRY(regal_plan_copy(search->context, *fast, &copy));
+  REGAL_TRY(regal_search_offer(search, copy));
   tell(story, search, "without the limit");
   return REGAL_OK;
+}
+
+/* What an annealing finds is offered to the search, which knows what it is
+ * worth. */
+static regal_status run_job(regal_search *search, regal_anneal_job *job,
+                            double share) {
+  regal_plan *best;
+  regal_anneal_grant(search, share, job);
+  REGAL_TRY(regal_anneal(job, &best));
+  return regal_search_offer(search, best);
 }
 
 /* Beyond the memory limit: look for less memory. */
 static regal_status run_fitting(regal_search *search, story *story) {
   regal_problem view = *search->problem; /* owns nothing */
   view.objective = REGAL_MEMORY;
-  REGAL_TRY(anneal_view(search, &view, FITTING_SHARE, true, UINT32_MAX));
+  const regal_annealer *annealer = regal_annealer_for(&view);
+  if (!annealer)
+    return REGAL_OK;
+  regal_anneal_job job = {.search = search,
+                          .problem = &view,
+                          .annealer = annealer,
+                          .start = search->best,
+                          .hot = annealer->hot,
+                          .cold = annealer->cold,
+                          .until_fits = true,
+                          .stream = UINT32_MAX};
+  REGAL_TRY(run_job(search, &job, FITTING_SHARE));
   tell(story, search, "memory annealing");
   return REGAL_OK;
+}
+
+/* From a plan that is faster than the limit allows; for all that is left, if it
+ * comes to fit in time. */
+static regal_status run_shrinking(regal_search *search, story *story,
+                                  const regal_plan *fast) {
+  const regal_options *options = search->options;
+  regal_anneal_job job = {.search = search,
+                          .problem = search->problem,
+                          .annealer = regal_annealer_for(search->problem),
+                          .start = fast,
+                          .hot = options->hot > 0 ? options->hot : FAST_HOT,
+                          .cold = options->cold > 0 ? options->cold : FAST_COLD,
+                          .patience = PATIENCE,
+                          .stream = UINT32_MAX - 1};
+  REGAL_TRY(run_job(search, &job, 1));
+  tell(story, search, "annealing of that");
+  return REGAL_OK;
+}
+
+static bool wants_limited(const regal_search *search) {
+  const regal_problem *problem = search->problem;
+  return problem->limited && problem->objective == REGAL_RUNTIME &&
+         regal_annealer_for(problem);
+}
+
+static regal_status run_limited(regal_search *search, story *story) {
+  regal_plan *fast = NULL;
+  regal_status status = run_unlimited(search, story, &fast);
+  if (status == REGAL_OK && search->best_fitness.excess > 0 &&
+      !regal_search_should_stop(search))
+    status = run_fitting(search, story);
+  if (status == REGAL_OK && !regal_search_should_stop(search))
+    status = run_shrinking(search, story, fast);
+  regal_plan_free(fast);
+  return status;
 }
 
 static regal_status run_annealing(regal_search *search, story *story) {
@@ -194,10 +265,9 @@ regal_status regal_method_auto(regal_search *search) {
   REGAL_TRY(run_quick(search, &story));
   if (wants_brkga(search) && !regal_search_should_stop(search))
     REGAL_TRY(run_brkga(search, &story));
-  if (search->problem->limited && search->problem->objective == REGAL_RUNTIME &&
-      !regal_search_should_stop(search))
-    REGAL_TRY(run_unlimited(search, &story));
-  if (search->best_fitness.excess > 0 && !regal_search_should_stop(search))
+  if (wants_limited(search) && !regal_search_should_stop(search))
+    REGAL_TRY(run_limited(search, &story));
+  else if (search->best_fitness.excess > 0 && !regal_search_should_stop(search))
     REGAL_TRY(run_fitting(search, &story));
   if (!regal_search_should_stop(search))
     REGAL_TRY(run_annealing(search, &story));

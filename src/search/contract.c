@@ -319,7 +319,7 @@ static regal_status make_plan(const regal_level *level, const uint32_t *order,
   regal_context *context = level->context;
   regal_walk walk;
   regal_carver carver = {NULL, 0};
-  if (fine->machine->overlapped || regal_problem_needs_memory(fine))
+  if (fine->machine->overlapped || fine->objective == REGAL_MEMORY)
     return regal_plan_from_order(context, fine, order, placement, plan);
   regal_walk_layout(&walk, &carver, fine);
   carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
@@ -328,7 +328,10 @@ static regal_status make_plan(const regal_level *level, const uint32_t *order,
   regal_walk_layout(&walk, &carver, fine);
   regal_status status =
       regal_plan_create(context, regal_plan_most_steps(fine), plan);
-  if (status == REGAL_OK)
+  if (status == REGAL_OK &&
+      fine->limited) /* exchanges that keep it if any do */
+    regal_walk_within_limit(fine, &walk, order, placement, *plan);
+  else if (status == REGAL_OK)
     write_blocking(level, &walk, placement, coarse, *plan);
   regal_release(context, carver.base);
   return status;

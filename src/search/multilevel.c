@@ -99,16 +99,17 @@ static double share_of(const tower *tower, uint32_t level) {
   return level ? part / left : 1;
 }
 
-/* The finest level begins with the best plan that there is; but not with one
- * that fits a memory limit and is slow, where a fast one is just beyond it. */
+/* The finest level begins with the best plan that there is; under a memory
+ * limit that may be a fast one just beyond it. */
 static regal_status choose_start(const tower *tower, regal_plan **plan) {
   regal_search *search = tower->search;
+  const regal_problem *problem = search->problem;
   regal_cost cost;
-  if (!search->best || search->problem->limited)
+  if (!search->best)
     return REGAL_OK;
   regal_simulate(search->simulator, *plan, &cost);
-  if (!regal_fitness_less(search->plan_fitness,
-                          regal_fitness_of(search->problem, &cost)))
+  if (regal_search_energy(problem, search->plan_fitness) >=
+      regal_search_energy(problem, regal_fitness_of(problem, &cost)))
     return REGAL_OK;
   regal_plan_free(*plan);
   *plan = NULL;

@@ -193,4 +193,20 @@ regal_order_kind_of(const regal_problem *problem) {
   return problem->devices == 2 ? &regal_order_two : &regal_order_many;
 }
 
+/* Two devices: whether an input of the op was made on the other device since
+ * the last exchange. */
+REGAL_INLINE bool regal_order_needs_exchange(const regal_order *order,
+                                             uint32_t op, uint32_t device,
+                                             uint32_t exchanged) {
+  const regal_problem *problem = order->problem;
+  const uint32_t *made_by = order->made_by + problem->input_begin[op];
+  const uint32_t *end = order->made_by + problem->input_begin[op + 1];
+  for (; made_by < end; made_by++) {
+    if (order->device_of[*made_by] != device &&
+        order->position[*made_by] >= exchanged)
+      return true;
+  }
+  return false;
+}
+
 #endif

@@ -2,8 +2,9 @@
  * changes of device of single ops, of connected clusters, and of runs of ops
  * that stand together in the file or in its fold.
  *
- * Under a memory limit a plan's excess costs extra. The memory of a changed
- * order needs a walk over all of it, which only moves pay that are fast enough.
+ * Under a memory limit a plan's excess costs extra. Only moves that are fast
+ * enough pay for memory: on two devices with blocking transfers by what they
+ * change (search/order_memory.h), elsewhere by a walk over the whole order.
  */
 #include <math.h>
 #include <string.h>
@@ -11,12 +12,19 @@
 #include "base/random.h"
 #include "search/annealers.h"
 #include "search/fold.h"
-#include "search/order.h"
+#include "search/order_memory.h"
 
 #define SMALL_CLUSTER 8
 #define LARGE_CLUSTER 40
 /* All of the work for this share of the limit. */
 #define EXCESS_PRICE 3.0
+/* It is so many times doubled and halved, so often, until this far. */
+#define SWING 3.0
+#define SWINGS 6.0
+#define SWING_END 0.8
+#define PI 3.14159265358979323846
+#define MEMORY_SHARE 0.3 /* of moves for memory, where it is counted */
+#define TRADE_REACH 32   /* positions */
 
 typedef struct chain {
   regal_context *context;
@@ -27,10 +35,16 @@ typedef struct chain {
   uint32_t *best_order;        /* [ops] */
   uint8_t *best_placement;     /* [ops] */
   regal_fitness fitness, best;
-  double unit_ns, price; /* mean run time; of a byte beyond the limit */
+  double unit_ns;            /* mean run time */
+  double usual_price, price; /* of a byte beyond the limit */
+  double burden;             /* bytes beyond the limit, and how often */
   double energy;
   /* Under a memory limit. */
-  uint8_t *placement; /* [ops] */
+  bool walks;                /* memory needs a walk */
+  regal_order_memory memory; /* else */
+  uint32_t toggled;          /* as regal_order_memory_try has it */
+  uint8_t *best_early;       /* [tensors] */
+  uint8_t *placement;        /* [ops] */
   regal_walk walk;
 } chain;
 
@@ -44,6 +58,11 @@ static void layout(chain *made, regal_carver *carver) {
   made->best_placement = regal_carve(carver, ops, 1);
   made->placement = regal_carve(carver, ops, 1);
   regal_walk_layout(&made->walk, carver, problem);
+  made->walks = !regal_order_memory_suits(problem);
+  if (made->walks)
+    return;
+  regal_order_memory_layout(&made->memory, carver, &made->order);
+  made->best_early = regal_carve(carver, problem->tensors, 1);
 }
 
 static bool suits(const regal_problem *problem) {
@@ -76,6 +95,8 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   }
   for (uint32_t i = 0; i < problem->ops; i++)
     made->fold_at[made->by_fold[i]] = i;
+  if (!made->walks)
+    regal_order_memory_create(&made->memory);
   *state = made;
   return REGAL_OK;
 }
@@ -91,8 +112,8 @@ static regal_fitness walk(chain *c, const uint32_t *order,
                                        plan);
 }
 
-static double energy_of(const chain *c, regal_fitness fitness) {
-  return (double)fitness.value + c->price * (double)fitness.excess;
+static double energy_at(const chain *c, double price) {
+  return (double)c->fitness.value + price * c->burden;
 }
 
 static void set_scales(chain *c) {
@@ -104,7 +125,7 @@ static void set_scales(chain *c) {
     if (problem->limit[a] != REGAL_UNLIMITED)
       limit = fmax(limit, (double)problem->limit[a]);
   c->unit_ns = fmax(work / problem->ops, 1e-3);
-  c->price = EXCESS_PRICE * (work + 1) / (limit + 1);
+  c->usual_price = c->price = EXCESS_PRICE * (work + 1) / (limit + 1);
 }
 
 static void keep_best(chain *c) {
@@ -114,11 +135,12 @@ static void keep_best(chain *c) {
   memcpy(c->best_order, c->order.op_at, c->problem->ops * 4);
   for (uint32_t op = 0; op < c->problem->ops; op++)
     c->best_placement[op] = (uint8_t)c->order.cells[op].device;
+  if (!c->walks)
+    memcpy(c->best_early, c->memory.early, c->problem->tensors);
 }
 
-static regal_fitness fitness_now(chain *c) {
-  if (!c->problem->limited)
-    return (regal_fitness){0, c->order.runtime_ns, 0};
+/* Of the order at hand. */
+static regal_fitness walk_now(chain *c) {
   for (uint32_t op = 0; op < c->problem->ops; op++)
     c->placement[op] = (uint8_t)c->order.cells[op].device;
   return walk(c, c->order.op_at, c->placement, NULL);
@@ -137,8 +159,20 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   c->random = (regal_random){key, 0};
   regal_order_set(&c->order, c->best_order, c->best_placement);
   set_scales(c);
-  c->best = c->fitness = fitness_now(c);
-  c->energy = energy_of(c, c->fitness);
+  c->fitness = (regal_fitness){0, c->order.runtime_ns, 0};
+  c->burden = 0;
+  if (!c->walks) {
+    regal_order_memory_read(&c->memory, plan);
+    memcpy(c->best_early, c->memory.early, c->problem->tensors);
+    regal_order_excess excess = regal_order_memory_excess(&c->memory);
+    c->fitness.excess = excess.bytes;
+    c->burden = regal_order_memory_burden(&c->memory, excess);
+  } else if (c->problem->limited) {
+    c->fitness = walk_now(c);
+    c->burden = (double)c->fitness.excess;
+  }
+  c->best = c->fitness;
+  c->energy = energy_at(c, c->price);
 }
 
 /* -- Moves ------------------------------------------------------------------
@@ -236,10 +270,74 @@ static uint32_t cluster_size(chain *c) {
   return 2 + draw(c, kind < 26 ? LARGE_CLUSTER : SMALL_CLUSTER);
 }
 
+/* With an op nearby of the other device: what a device has to run stays about
+ * the same, what it holds does not. */
+static void trade(chain *c, uint32_t op) {
+  uint32_t at = c->order.position[op], device = c->order.cells[op].device ^ 1u;
+  uint32_t low = at > TRADE_REACH ? at - TRADE_REACH : 0;
+  uint32_t high = at + TRADE_REACH;
+  high = high < c->problem->ops ? high : c->problem->ops - 1;
+  uint32_t other = c->order.op_at[low + draw(c, high - low + 1)];
+  if (c->order.cells[other].device != device || !may_flip(c, op, device) ||
+      !may_flip(c, other, device ^ 1u))
+    return;
+  flip(c, op, device);
+  if (may_flip(c, other, device ^ 1u)) /* unless it went along */
+    flip(c, other, device ^ 1u);
+}
+
+/* Devices change their roles in the phase of the op, and maybe in some that
+ * follow. Between alike devices this costs no time, as all meet at exchanges,
+ * but moves what they hold. */
+static void swap_roles(chain *c, uint32_t op) {
+  uint32_t first, end, more = draw(c, 2) ? 0 : draw(c, 8);
+  if (c->problem->leader)
+    return; /* groups reach beyond phases */
+  regal_order_memory_phase(&c->memory, c->order.position[op], &first, &end);
+  for (uint32_t begun; more > 0 && end < c->problem->ops; more--)
+    regal_order_memory_phase(&c->memory, end, &begun, &end);
+  for (uint32_t i = first; i < end; i++) {
+    uint32_t moved = c->order.op_at[i];
+    uint32_t device = c->order.cells[moved].device ^ 1u;
+    if (may_flip(c, moved, device))
+      regal_order_flip(&c->order, moved, device);
+  }
+}
+
+/* One of the tensors that the op reads or makes leaves its device early, or no
+ * longer. */
+static uint32_t draw_toggled(chain *c, uint32_t op) {
+  const regal_problem *problem = c->problem;
+  uint32_t ins = problem->input_begin[op + 1] - problem->input_begin[op];
+  uint32_t outs = problem->output_begin[op + 1] - problem->output_begin[op];
+  if (ins + outs == 0)
+    return REGAL_NONE;
+  uint32_t k = draw(c, ins + outs);
+  uint32_t tensor = k < ins ? problem->input[problem->input_begin[op] + k]
+                            : problem->output_begin[op] + k - ins;
+  return regal_order_memory_may_toggle(&c->memory, tensor) ? tensor
+                                                           : REGAL_NONE;
+}
+
+/* Moves for what is held, not for what is run. */
+static void move_memory(chain *c, uint32_t op) {
+  switch (draw(c, 3)) {
+  case 0:
+    c->toggled = draw_toggled(c, op);
+    break;
+  case 1:
+    trade(c, op);
+    break;
+  default:
+    swap_roles(c, op);
+  }
+}
+
 /* Of sixteen: six shifts (one of them far), then shifts with a change of device
  * and single changes, the rest changes of clusters; and before, runs, fewer of
- * them as the search goes on. With links clusters cost more to try, since
- * little of what they change is known before they end. */
+ * them as the search goes on, and under a memory limit moves for memory. With
+ * links clusters cost more to try, since little of what they change is known
+ * before they end. */
 static void move(chain *c, double run_share) {
   bool links = c->problem->machine->overlapped;
   uint32_t shifts = 6, both = shifts + (links ? 4 : 2);
@@ -247,8 +345,13 @@ static void move(chain *c, double run_share) {
   uint32_t op = draw(c, c->problem->ops);
   uint64_t dice = regal_random_next(&c->random);
   uint32_t device = other_device(c, op);
-  if ((double)(dice >> 11) * 0x1p-53 < run_share) {
+  double share = (double)(dice >> 11) * 0x1p-53;
+  if (share < run_share) {
     flip_run(c, op, device);
+    return;
+  }
+  if (!c->walks && share > 1 - MEMORY_SHARE) {
+    move_memory(c, op);
     return;
   }
   uint32_t kind = dice & 15;
@@ -263,41 +366,65 @@ static void move(chain *c, double run_share) {
 /* -- The chain --------------------------------------------------------------
  */
 
-/* Whether the changed order is within `allowed`; sets its run time and its
- * fitness. These differ in value only where batched transfers would exceed the
- * memory limit and late ones do not. */
-static bool passes(chain *c, double allowed, int64_t *runtime,
-                   regal_fitness *fitness) {
-  int64_t most = allowed < 9e18 ? (int64_t)allowed : INT64_MAX;
-  *runtime = regal_order_cost(&c->order, most);
-  if (*runtime > most)
-    return false;
-  *fitness = (regal_fitness){0, *runtime, 0};
+/* Whether the changed order, of the run time in `fitness`, is within `allowed`
+ * with its memory, too; sets the fitness and the burden. Where it walks,
+ * transfers may be late ones, which take longer. */
+static bool fits(chain *c, double allowed, regal_fitness *fitness,
+                 double *burden) {
   if (!c->problem->limited)
     return true;
-  *fitness = fitness_now(c);
-  return energy_of(c, *fitness) <= allowed;
+  if (c->walks) {
+    *fitness = walk_now(c);
+    *burden = (double)fitness->excess;
+    return (double)fitness->value + c->price * *burden <= allowed;
+  }
+  double most = (allowed - (double)fitness->value) / c->price;
+  regal_order_excess excess =
+      regal_order_memory_try(&c->memory, c->toggled, most);
+  fitness->excess = excess.bytes;
+  *burden = regal_order_memory_burden(&c->memory, excess);
+  if (*burden <= most) {
+    regal_order_memory_keep(&c->memory);
+    return true;
+  }
+  regal_order_memory_take_back(&c->memory);
+  return false;
 }
 
 static void step(chain *c, double temperature, double run_share) {
-  regal_fitness fitness;
-  int64_t runtime;
   regal_order_begin_move(&c->order);
+  c->toggled = REGAL_NONE;
   move(c, run_share);
   double luck = 1 - regal_random_unit(&c->random);
   double allowed = c->energy - temperature * log(luck);
-  if (!passes(c, allowed, &runtime, &fitness)) {
+  int64_t most = allowed < 9e18 ? (int64_t)allowed : INT64_MAX;
+  int64_t runtime = regal_order_cost(&c->order, most);
+  regal_fitness fitness = {0, runtime, 0};
+  double burden = 0;
+  if (runtime > most || !fits(c, allowed, &fitness, &burden)) {
     regal_order_take_back(&c->order);
     return;
   }
   regal_order_keep(&c->order, runtime);
   c->fitness = fitness;
-  c->energy = energy_of(c, fitness);
+  c->burden = burden;
+  c->energy = energy_at(c, c->price);
   keep_best(c);
+}
+
+/* No single move may lead from a plan that is a little beyond the limit to one
+ * within it, however dear that is. So the price falls and rises: on the way
+ * down the chain goes astray, on the way up it looks for another way in. */
+static void set_price(chain *c, double progress) {
+  double turns = progress < SWING_END ? SWINGS * progress : 0;
+  c->price = c->usual_price * exp2(SWING * sin(2 * PI * turns));
+  c->energy = energy_at(c, c->price);
 }
 
 static void run(void *state, const regal_anneal_stretch *stretch) {
   chain *c = state;
+  if (c->problem->limited)
+    set_price(c, stretch->progress);
   double temperature = stretch->temperature * c->unit_ns;
   double run_share = 0.1 - 0.08 * stretch->progress;
   for (uint32_t i = 0; i < stretch->moves; i++)
@@ -306,7 +433,7 @@ static void run(void *state, const regal_anneal_stretch *stretch) {
 
 static double energy(const void *state) {
   const chain *c = state;
-  return c->energy / c->unit_ns;
+  return energy_at(c, c->usual_price) / c->unit_ns;
 }
 
 static regal_fitness best(const void *state) {
@@ -318,16 +445,26 @@ static void copy(void *to, const void *from) {
   chain *c = to;
   const chain *other = from;
   regal_order_copy(&c->order, &other->order);
+  if (!c->walks) {
+    memcpy(c->memory.early, other->memory.early, c->problem->tensors);
+    regal_order_memory_set(&c->memory);
+  }
   c->unit_ns = other->unit_ns;
+  c->usual_price = other->usual_price;
   c->price = other->price;
   c->fitness = other->fitness;
+  c->burden = other->burden;
   c->energy = other->energy;
   keep_best(c);
 }
 
 static void write(void *state, regal_plan *plan) {
   chain *c = state;
-  walk(c, c->best_order, c->best_placement, plan);
+  if (c->walks)
+    walk(c, c->best_order, c->best_placement, plan);
+  else
+    regal_walk_timely(c->problem, &c->walk, c->best_order, c->best_placement,
+                      c->best_early, plan);
 }
 
 const regal_annealer regal_annealer_order = {

@@ -17,21 +17,6 @@ typedef struct moment {
   int64_t delay_ns, least, most;
 } moment;
 
-/* Whether an input of the op was made on the other device since the last
- * exchange. */
-REGAL_INLINE bool needs_exchange(const regal_order *order, uint32_t op,
-                                 uint32_t device, uint32_t exchanged) {
-  const regal_problem *problem = order->problem;
-  const uint32_t *made_by = order->made_by + problem->input_begin[op];
-  const uint32_t *end = order->made_by + problem->input_begin[op + 1];
-  for (; made_by < end; made_by++) {
-    if (order->device_of[*made_by] != device &&
-        order->position[*made_by] >= exchanged)
-      return true;
-  }
-  return false;
-}
-
 /* When the ends that the op needs are there. Moments stay in registers: only
  * what matters is handed over. */
 static int64_t wait_for(const regal_order *order, uint32_t op, int64_t start,
@@ -86,7 +71,7 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
     uint32_t op = order->op_at[i];
     const regal_order_cell *cell = &order->cells[op];
     if (cell->remote &&
-        needs_exchange(order, op, cell->device, now.exchanged)) {
+        regal_order_needs_exchange(order, op, cell->device, now.exchanged)) {
       now.clock0 = now.clock1 =
           regal_later(now.clock0, now.clock1) + now.pending_ns;
       now.pending_ns = 0;
@@ -266,7 +251,8 @@ static void find_tails(regal_order *order) {
   for (uint32_t i = 0; i < ops; i++) {
     uint32_t op = order->op_at[i];
     const regal_order_cell *cell = &order->cells[op];
-    if (cell->remote && needs_exchange(order, op, cell->device, exchanged)) {
+    if (cell->remote &&
+        regal_order_needs_exchange(order, op, cell->device, exchanged)) {
       order->log[count++] = (regal_order_exchange){pending_ns, i, 0, 1};
       pending_ns = 0;
       exchanged = i;

@@ -1,8 +1,11 @@
 #include "search/search.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 #define REPORTS_PER_SECOND 5
+/* All of the work for this share of the limit. */
+#define EXCESS_PRICE 3.0
 
 regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
   regal_cost cost;
@@ -26,6 +29,19 @@ regal_status regal_search_offer_order(regal_search *search,
   REGAL_TRY(regal_plan_from_order(search->context, search->problem, order,
                                   placement, &plan));
   return regal_search_offer(search, plan);
+}
+
+double regal_search_energy(const regal_problem *problem,
+                           regal_fitness fitness) {
+  double limit = 0;
+  for (uint32_t a = 0; a < problem->devices; a++)
+    if (problem->limit[a] != REGAL_UNLIMITED)
+      limit = fmax(limit, (double)problem->limit[a]);
+  double whole = problem->objective == REGAL_MEMORY
+                     ? limit
+                     : (double)problem->graph->work_ns;
+  double price = EXCESS_PRICE * (whole + 1) / (limit + 1);
+  return (double)fitness.value + price * (double)fitness.excess;
 }
 
 void regal_search_note(regal_search *search, regal_fitness fitness) {

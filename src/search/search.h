@@ -57,6 +57,9 @@ regal_status regal_search_offer(regal_search *search, regal_plan *plan);
 regal_status regal_search_offer_order(regal_search *search,
                                       const uint32_t *order,
                                       const uint8_t *placement);
+/* One number for both, less is better: the objective, and a price for what is
+ * beyond memory limits. */
+double regal_search_energy(const regal_problem *problem, regal_fitness fitness);
 /* A method has found something this good, and will offer its plan later. */
 void regal_search_note(regal_search *search, regal_fitness fitness);
 /* True when time, target, bound or the user end the search; sets stop. */

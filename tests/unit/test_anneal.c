@@ -214,6 +214,40 @@ static void test_threads_do_not_matter(void **state) {
   for_all(*state, check_threads);
 }
 
+/* Where no plan can fit, a job without patience takes all of its evaluations,
+ * and one with it ends early. */
+static void check_patience(search_bench *b, const regal_annealer *annealer,
+                           uint64_t seed) {
+  if (!b->problem->limited)
+    return;
+  for (uint32_t a = 0; a < b->problem->devices; a++)
+    b->problem->limit[a] = -1;
+  regal_plan *start = random_plan(b, seed), *best;
+  for (int impatient = 0; impatient < 2; impatient++) {
+    search_begin(b);
+    regal_anneal_job job = {.search = &b->search,
+                            .problem = b->problem,
+                            .annealer = annealer,
+                            .start = start,
+                            .hot = annealer->hot,
+                            .cold = annealer->cold,
+                            .evaluations = 2000,
+                            .patience = impatient ? 0.1 : 0,
+                            .deadline = INFINITY};
+    assert_int_equal(regal_anneal(&job, &best), REGAL_OK);
+    regal_plan_free(best);
+    if (impatient)
+      assert_true(b->search.evaluations < 1000);
+    else
+      assert_int_equal(b->search.evaluations, 2000);
+  }
+  regal_plan_free(start);
+}
+
+static void test_patience(void **state) {
+  for_all(*state, check_patience);
+}
+
 static void check_levels(search_bench *b, const regal_annealer *annealer,
                          uint64_t seed) {
   regal_multilevel_settings settings = {.start = regal_method_single,
@@ -287,6 +321,7 @@ int main(void) {
       SEARCH_TEST(test_the_key_decides),
       SEARCH_TEST(test_copy),
       SEARCH_TEST(test_threads_do_not_matter),
+      SEARCH_TEST(test_patience),
       SEARCH_TEST(test_levels),
       SEARCH_TEST(test_auto_is_never_worse),
       cmocka_unit_test(test_names),

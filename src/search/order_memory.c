@@ -440,6 +440,16 @@ static void move_residents(regal_order_memory *memory, uint32_t op,
   }
 }
 
+/* Exchanges may change wherever something reads what a flipped op makes. */
+static void include_readers(regal_order_memory *memory, uint32_t op) {
+  const regal_problem *problem = memory->problem;
+  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
+       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+    uint32_t at = memory->order->position[problem->consumer[u]];
+    memory->high = at > memory->high ? at : memory->high;
+  }
+}
+
 static void begin_try(regal_order_memory *memory) {
   const regal_order *order = memory->order;
   if (++memory->stamps == 0) { /* they have come round */
@@ -458,6 +468,7 @@ static void begin_try(regal_order_memory *memory) {
   }
   for (uint32_t i = 0; i < order->flips; i++) {
     mark_tensors(memory, order->flipped[i]);
+    include_readers(memory, order->flipped[i]);
     move_residents(memory, order->flipped[i], order->flipped_from[i]);
   }
   for (uint32_t i = 0; i < memory->dirty_count; i++) {

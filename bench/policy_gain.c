@@ -9,6 +9,7 @@
  * many of them, from all over the split seeds=3             runs of each, with
  * seeds 1, 2, ... evaluations=5000    budget, those of the features included
  *   budgets=1000,50000  standard BRKGA at these budgets too
+ *   decoders=eft,clock  and BRKGA on these decoders, without a policy
  *   ties=index          only this way to break ties (index, random)
  *   acts=greedy         only this way to act (greedy, sample)
  *   best=FILE           best known costs, a CSV of name,cost: also prints how
@@ -55,9 +56,11 @@ typedef struct bench {
   uint64_t evaluations, budgets[MOST_BUDGETS];
   size_t budget_count;
   const char *best_file, *each_file, *ties, *acts;
+  char *decoders;
   FILE *each;
   /* the variant that runs */
-  const char *policy; /* NULL: standard BRKGA */
+  const char *policy;  /* NULL: BRKGA */
+  const char *decoder; /* of BRKGA; NULL: the standard one */
   bool greedy, jittered;
   uint64_t budget;
   double *costs, *seconds; /* [cases][seeds] */
@@ -102,6 +105,8 @@ static void read_argument(bench *b, char *argument) {
     b->evaluations = strtoull(value, NULL, 10);
   else if (!strcmp(argument, "budgets"))
     read_budgets(b, value);
+  else if (!strcmp(argument, "decoders"))
+    b->decoders = value;
   else if (!strcmp(argument, "best"))
     b->best_file = value;
   else if (!strcmp(argument, "ties"))
@@ -219,7 +224,9 @@ static regal_status run_item(void *state, size_t item,
   const graph_case *c = &b->cases[item / b->seeds];
   uint64_t seed = item % b->seeds + 1;
   const regal_decoder *decoder =
-      regal_decoder_find(b->options.decoder[0] ? b->options.decoder : "paper");
+      regal_decoder_find(b->decoder              ? b->decoder
+                         : b->options.decoder[0] ? b->options.decoder
+                                                 : "paper");
   double began = regal_seconds();
   regal_status status;
   if (!b->policy) {
@@ -303,7 +310,7 @@ static void print_each(bench *b, const char *name) {
 
 static void run_variant(bench *b, const char *policy, bool greedy,
                         bool jittered, uint64_t budget, bool standard) {
-  const char *name = policy ? policy : "brkga";
+  const char *name = policy ? policy : b->decoder ? b->decoder : "brkga";
   b->policy = policy;
   b->greedy = greedy;
   b->jittered = jittered;
@@ -337,6 +344,17 @@ static void run_policy(bench *b, const char *name) {
       if (is_wanted(b->ties, jittered ? "random" : "index") &&
           (rule ? greedy : is_wanted(b->acts, greedy ? "greedy" : "sample")))
         run_variant(b, name, greedy, jittered, b->evaluations, false);
+}
+
+static void run_decoders(bench *b) {
+  for (char *name = b->decoders ? strtok(b->decoders, ",") : NULL; name;
+       name = strtok(NULL, ",")) {
+    if (!regal_decoder_find(name))
+      fail("no such decoder", name);
+    b->decoder = name;
+    run_variant(b, NULL, true, false, b->evaluations, false);
+  }
+  b->decoder = NULL;
 }
 
 static void run_policies(bench *b, char *policies) {
@@ -386,6 +404,7 @@ int main(int argc, char **argv) {
   run_variant(&b, NULL, true, false, b.evaluations, true);
   for (size_t i = 0; i < b.budget_count; i++)
     run_variant(&b, NULL, true, false, b.budgets[i], false);
+  run_decoders(&b);
   run_policies(&b, argv[2]);
   tear_down(&b);
   return 0;

@@ -5,9 +5,7 @@
 #define BLOCK_BITS 4
 #define SPREAD_WEIGHT 2.0 /* of the mean over blocks */
 
-/* -- Layout
- * -------------------------------------------------------------------
- */
+/* -- Layout ---------------------------------------------------------------- */
 
 void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
                                regal_order *order) {

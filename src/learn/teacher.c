@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "policy/actions.h"
 #include "search/search.h"
 
 /* Annealing moves, for the most part: about a tenth of a second. */
@@ -86,6 +87,6 @@ void regal_teacher_actions(const regal_policy_config *config,
     bool places = decoder->classes[c].domain == REGAL_GENE_OP_DEVICE;
     set_head(head, places, genes + regal_class_begin(decoder, problem, c),
              count, regal_random_at(key, h), actions);
-    actions += count * (head->bias_levels ? 3 : 2);
+    actions += count * regal_head_levels(head);
   }
 }

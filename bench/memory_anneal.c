@@ -54,7 +54,7 @@ static double anneal(const regal_annealer *annealer, void *state, double hot,
     if (progress >= 1)
       return moves;
     regal_anneal_stretch s = {hot * pow(cold / hot, progress), progress,
-                              stretch};
+                              stretch, false};
     annealer->run(state, &s);
     moves += stretch;
     stretch = stretch < 512 ? 2 * stretch : stretch;

@@ -71,7 +71,7 @@ static double anneal(void *state, double hot, double cold, double seconds) {
   double began = bench_seconds(), moves = 0;
   for (double now = 0; now < 1; now = (bench_seconds() - began) / seconds) {
     double temperature = hot * pow(cold / hot, now);
-    phase->run(state, &(regal_anneal_stretch){temperature, now, MOVES});
+    phase->run(state, &(regal_anneal_stretch){temperature, now, MOVES, false});
     moves += MOVES;
   }
   return moves;

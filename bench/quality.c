@@ -2,8 +2,8 @@
  * for each run. Every plan is verified. bench/quality.py turns the lines into
  * tables, and keeps the best plans.
  *
- *   bench_quality [--jobs N] [--plans DIR] [--shard I/N] LIST SETTINGS METHODS
- *                 BUDGETS SEEDS
+ *   bench_quality [--jobs N] [--plans DIR] [--shard I/N] [--clock cpu|wall]
+ *                 LIST SETTINGS METHODS BUDGETS SEEDS
  *
  * LIST      a file with one path of a graph a line (ARCHIVE:NAME too)
  * SETTINGS  names of the table below, with commas; or "all"
@@ -15,6 +15,8 @@
  * --jobs    runs side by side, each on one thread (default: one per core)
  * --plans   writes each plan to DIR/SETTING.GRAPH.METHOD.BUDGET.SEED.plan
  * --shard   only the I-th of N parts of the runs (from 0)
+ * --clock   what BUDGETS count: wall time, or each thread's CPU time, which is
+ *           fair on a machine that has other work (methods of one thread only)
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@
 #include "base/threads.h"
 #include "formats/archive_catalog.h"
 #include "regal.h"
+#include "support/cpu_clock.h"
 
 typedef struct setting {
   const char *name, *options; /* "name=value name=value" */
@@ -71,7 +74,8 @@ static void check(regal_context *context, regal_status status) {
 static void usage(const char *why) {
   fprintf(stderr,
           "bench_quality: %s\nusage: bench_quality [--jobs N] [--plans DIR] "
-          "[--shard I/N] LIST SETTINGS METHODS BUDGETS SEEDS\n",
+          "[--shard I/N] [--clock cpu|wall] LIST SETTINGS METHODS BUDGETS "
+          "SEEDS\n",
           why);
   exit(1);
 }
@@ -240,6 +244,10 @@ int main(int argc, char **argv) {
       jobs = atoi(argv[at + 1]);
     else if (!strcmp(argv[at], "--plans"))
       b.plans = argv[at + 1];
+    else if (!strcmp(argv[at], "--clock") && !strcmp(argv[at + 1], "cpu"))
+      regal_bench_use_cpu_clock();
+    else if (!strcmp(argv[at], "--clock") && !strcmp(argv[at + 1], "wall"))
+      continue;
     else if (strcmp(argv[at], "--shard") ||
              sscanf(argv[at + 1], "%zu/%zu", &b.shard, &b.shards) != 2)
       usage("an unknown option");

@@ -64,7 +64,7 @@ ANNEALERS = ("order", "phase", "memory")
 COLUMNS = ("kind size budget setting graph seed annealer hot cold fall "
            "coarse_share coarsest fresh cost excess bound ops seconds").split()
 FEWEST_GRAPHS, MOST_GRAPHS = 4, 64
-BEYOND_LIMIT = 1.0  # what a plan beyond its limit adds to the logarithm
+BEYOND_LIMIT = 0.2  # what a plan beyond its limit adds to the logarithm
 CHUNK_SECONDS = 6  # of one call of bench_quality
 
 Config = collections.namedtuple(
@@ -316,10 +316,10 @@ def run_program(command):
 
 
 class Bench:
-    def __init__(self, prefix, programs):
+    def __init__(self, prefix, programs, clock):
         self.regal = prefix + [f"{programs}/regal"]
         self.quality = prefix + [f"{programs}/bench/bench_quality", "--jobs",
-                                 "1"]
+                                 "1", "--clock", clock]
 
     def run(self, graph, setting, methods, budget, seed):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -487,7 +487,8 @@ def command_run(arguments):
     began = time.monotonic()
     folder = pathlib.Path(arguments.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    bench = Bench(shlex.split(arguments.prefix), arguments.programs)
+    bench = Bench(shlex.split(arguments.prefix), arguments.programs,
+                  arguments.clock)
     results = Results(folder)
     graphs = Graphs(bench.regal, folder)
     rows = read_table(TABLE)
@@ -535,8 +536,11 @@ def choose(results, cell, force):
         return config, None, None, len(common)
     gains = [100 * (results.loss(cell, force, i) - results.loss(cell, config, i))
              for i in common]
+    gain = statistics.fmean(gains)
     error = statistics.stdev(gains) / math.sqrt(len(gains))
-    return config, statistics.fmean(gains), error, len(common)
+    if gain <= error:  # the better of two by chance
+        return force, 0.0, error, len(common)
+    return config, gain, error, len(common)
 
 
 def middle(values, value):
@@ -613,6 +617,8 @@ def main():
         command.add_argument("--prefix", default="")
         command.add_argument("--programs", default="build",
                              help="the folder of regal and bench/bench_quality")
+        command.add_argument("--clock", choices=("wall", "cpu"), default="wall",
+                             help="cpu: fair on a machine with other work")
         command.add_argument("--kinds", default=",".join(KINDS))
         command.add_argument("--sizes", default="300,1000,inf")
         command.add_argument("--budgets", default="0.1,1,10")

@@ -29,7 +29,6 @@ typedef struct team {
   double began, lap_end;  /* seconds */
   uint64_t lap_moves;     /* left in this lap, for the one chain */
   uint64_t first_counted; /* the search's evaluations when the job began */
-  int64_t first_excess;   /* of the plan that it began with */
   bool by_moves;          /* progress is counted in moves */
 } team;
 
@@ -75,8 +74,9 @@ static void run_chain(void *state, size_t item, int thread) {
   chain->last_look = regal_seconds();
   while (!is_done(team, chain)) {
     double progress = progress_of(team, chain);
-    regal_anneal_stretch stretch = {
-        job->hot * pow(job->cold / job->hot, progress), progress, chain->moves};
+    regal_anneal_stretch stretch = {job->hot *
+                                        pow(job->cold / job->hot, progress),
+                                    progress, chain->moves, job->until_fits};
     /* a stretch of fixed length where the plan must not depend on time */
     if (team->by_moves) {
       uint64_t left = team->lap_moves - chain->made;
@@ -122,23 +122,9 @@ static size_t best_chain(const team *team) {
   return best;
 }
 
-static int64_t least_excess(const team *team) {
-  const regal_annealer *annealer = team->job->annealer;
-  return annealer->best(team->chains[best_chain(team)].state).excess;
-}
-
 static bool fits(const team *team) {
-  return least_excess(team) == 0;
-}
-
-static bool is_hopeless(const team *team, double now) {
-  const chain clock = {.last_look = now};
-  double patience = team->job->patience;
-  if (patience == 0 || fits(team))
-    return false;
-  double spent = progress_of(team, &clock) / patience;
-  return spent > 3 || (double)least_excess(team) >
-                          (double)team->first_excess * pow(0.1, spent);
+  const regal_annealer *annealer = team->job->annealer;
+  return annealer->best(team->chains[best_chain(team)].state).excess == 0;
 }
 
 static void begin_lap(team *team, double now) {
@@ -163,7 +149,7 @@ static bool goes_on(const team *team, double now) {
   if (job->problem == search->problem && regal_search_should_stop(search))
     return false;
   if (regal_stop_requested(search->context) || now >= job->deadline ||
-      (job->until_fits && fits(team)) || is_hopeless(team, now))
+      (job->until_fits && fits(team)))
     return false;
   return search->evaluations - team->first_counted < job->evaluations;
 }
@@ -173,7 +159,6 @@ static void run_team(team *team) {
   regal_search *search = job->search;
   team->began = regal_seconds();
   team->first_counted = search->evaluations;
-  team->first_excess = least_excess(team);
   for (double now = team->began; goes_on(team, now); now = regal_seconds()) {
     begin_lap(team, now);
     if (team->count > 1)

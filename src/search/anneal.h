@@ -20,9 +20,6 @@ typedef struct regal_anneal_job {
   uint64_t evaluations; /* of this job; UINT64_MAX: no limit */
   double deadline;
   bool until_fits; /* ends with the first plan within the memory limits */
-  /* Ends unless what is beyond the memory limits falls to a tenth with every
-   * such share of it, and to nothing with the third; 0: does not. */
-  double patience;
   uint64_t stream; /* tells apart the random numbers of a search's jobs */
 } regal_anneal_job;
 

@@ -21,7 +21,8 @@ static regal_status anneal(regal_search *search, bool levels) {
     recipe.coarse_share = 0;
   else if (recipe.coarse_share <= 0)
     recipe.coarse_share = 0.5;
-  return regal_anneal_by(search, &recipe, annealer);
+  return regal_anneal_by(search, &recipe, annealer,
+                         search->options->annealer[0] != 0);
 }
 
 regal_status regal_method_anneal(regal_search *search) {

@@ -18,6 +18,7 @@ typedef struct regal_anneal_stretch {
   double temperature; /* in the annealer's own unit: see `hot` */
   double progress;    /* of the whole run, 0 to 1: for mixes that change */
   uint32_t moves;
+  bool until_fits; /* the run ends with the first plan within its limit */
 } regal_anneal_stretch;
 
 typedef struct regal_annealer {

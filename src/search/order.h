@@ -136,6 +136,10 @@ void regal_order_layout(regal_order *order, regal_carver *carver,
 void regal_order_set(regal_order *order, const uint32_t *op_at,
                      const uint8_t *placement);
 void regal_order_copy(regal_order *to, const regal_order *from);
+/* The order and the placement of a plan, for regal_order_set; the order itself
+ * lends its memory. */
+void regal_order_read(regal_order *order, const regal_plan *plan,
+                      uint32_t *op_at, uint8_t *placement);
 
 /* -- One move: begin, change, cost, then keep or take back ------------------
  */

@@ -18,13 +18,23 @@
 #define LARGE_CLUSTER 40
 /* All of the work for this share of the limit. */
 #define EXCESS_PRICE 3.0
-/* It is so many times doubled and halved, so often, until this far. */
+/* It is so many times doubled and halved, so often, until this far; or, until
+ * the plan fits, it rises from so many times halved to so many times doubled.
+ */
 #define SWING 3.0
 #define SWINGS 6.0
 #define SWING_END 0.8
+#define LEAST_RISE -3.0
+#define MOST_RISE 4.0
 #define PI 3.14159265358979323846
-#define MEMORY_SHARE 0.3 /* of moves for memory, where it is counted */
-#define TRADE_REACH 32   /* positions */
+#define MEMORY_SHARE 0.3   /* of moves for memory, where it is counted */
+#define CROWDED_SHARE 0.75 /* of moves where a limit is passed, if one is */
+/* Of moves of long runs, first and last; these are fewer under a limit, where
+ * they cost much more than others. */
+#define FIRST_RUNS 0.1
+#define LAST_RUNS 0.02
+#define LIMITED_RUNS 0.5
+#define TRADE_REACH 32 /* positions */
 
 typedef struct chain {
   regal_context *context;
@@ -148,14 +158,7 @@ static regal_fitness walk_now(chain *c) {
 
 static void begin(void *state, const regal_plan *plan, uint64_t key) {
   chain *c = state;
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step))
-      continue;
-    c->best_order[next++] = step->op;
-    c->best_placement[step->op] = (uint8_t)step->device;
-  }
+  regal_order_read(&c->order, plan, c->best_order, c->best_placement);
   c->random = (regal_random){key, 0};
   regal_order_set(&c->order, c->best_order, c->best_placement);
   set_scales(c);
@@ -319,18 +322,24 @@ static uint32_t draw_toggled(chain *c, uint32_t op) {
                                                            : REGAL_NONE;
 }
 
-/* Moves for what is held, not for what is run. */
+/* Moves for what is held, not for what is run. To swap roles changes many ops,
+ * and takes as long as many other moves. */
 static void move_memory(chain *c, uint32_t op) {
-  switch (draw(c, 3)) {
-  case 0:
-    c->toggled = draw_toggled(c, op);
-    break;
-  case 1:
-    trade(c, op);
-    break;
-  default:
+  uint32_t kind = draw(c, 24);
+  if (kind < 2)
     swap_roles(c, op);
-  }
+  else if (kind < 13)
+    trade(c, op);
+  else
+    c->toggled = draw_toggled(c, op);
+}
+
+/* Any, or where memory is beyond its limit. */
+static uint32_t draw_op(chain *c) {
+  if (!c->walks && c->burden > 0 &&
+      regal_random_unit(&c->random) < CROWDED_SHARE)
+    return regal_order_memory_draw(&c->memory, &c->random);
+  return draw(c, c->problem->ops);
 }
 
 /* Of sixteen: six shifts (one of them far), then shifts with a change of device
@@ -342,7 +351,7 @@ static void move(chain *c, double run_share) {
   bool links = c->problem->machine->overlapped;
   uint32_t shifts = 6, both = shifts + (links ? 4 : 2);
   uint32_t singles = both + (links ? 4 : 3);
-  uint32_t op = draw(c, c->problem->ops);
+  uint32_t op = draw_op(c);
   uint64_t dice = regal_random_next(&c->random);
   uint32_t device = other_device(c, op);
   double share = (double)(dice >> 11) * 0x1p-53;
@@ -414,19 +423,27 @@ static void step(chain *c, double temperature, double run_share) {
 
 /* No single move may lead from a plan that is a little beyond the limit to one
  * within it, however dear that is. So the price falls and rises: on the way
- * down the chain goes astray, on the way up it looks for another way in. */
-static void set_price(chain *c, double progress) {
+ * down the chain goes astray, on the way up it looks for another way in. A fast
+ * plan that is far beyond the limit must not lose what is good about it at
+ * once: for it the price begins low. */
+static void set_price(chain *c, const regal_anneal_stretch *stretch) {
+  double progress = stretch->progress;
   double turns = progress < SWING_END ? SWINGS * progress : 0;
-  c->price = c->usual_price * exp2(SWING * sin(2 * PI * turns));
+  double doubled = stretch->until_fits
+                       ? LEAST_RISE + (MOST_RISE - LEAST_RISE) * progress
+                       : SWING * sin(2 * PI * turns);
+  c->price = c->usual_price * exp2(doubled);
   c->energy = energy_at(c, c->price);
 }
 
 static void run(void *state, const regal_anneal_stretch *stretch) {
   chain *c = state;
   if (c->problem->limited)
-    set_price(c, stretch->progress);
+    set_price(c, stretch);
   double temperature = stretch->temperature * c->unit_ns;
-  double run_share = 0.1 - 0.08 * stretch->progress;
+  double run_share = FIRST_RUNS + (LAST_RUNS - FIRST_RUNS) * stretch->progress;
+  if (c->problem->limited)
+    run_share *= LIMITED_RUNS;
   for (uint32_t i = 0; i < stretch->moves; i++)
     step(c, temperature, run_share);
 }

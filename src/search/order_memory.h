@@ -13,6 +13,7 @@
 #ifndef REGAL_SEARCH_ORDER_MEMORY_H
 #define REGAL_SEARCH_ORDER_MEMORY_H
 
+#include "base/random.h"
 #include "search/order.h"
 
 /* Ops that decide when a tensor comes and goes. */
@@ -93,6 +94,9 @@ static inline double regal_order_memory_burden(const regal_order_memory *memory,
   return (double)excess.bytes + memory->weight * (double)excess.spread;
 }
 
+/* An op that has to do with what is beyond a limit, or any if nothing is. */
+uint32_t regal_order_memory_draw(const regal_order_memory *memory,
+                                 regal_random *random);
 /* The phase that a position of what is kept is in: from an exchange to where
  * the next one is needed. */
 void regal_order_memory_phase(const regal_order_memory *memory,

@@ -90,6 +90,13 @@ const regal_annealer *regal_recipe_for(const regal_search *search,
   return annealer;
 }
 
+void regal_recipe_forget(regal_options *options) {
+  options->annealer[0] = 0;
+  options->hot = options->cold = options->fall = 0;
+  options->coarsest = 0;
+  options->coarse_share = options->fresh = -1;
+}
+
 /* All ops on one device: where single moves can still lead anywhere. */
 static regal_status make_single(const regal_search *search, regal_plan **plan) {
   regal_context *context = search->context;
@@ -157,7 +164,7 @@ static regal_status anneal_flat(regal_search *search,
 
 static bool wants_finish(const regal_search *search,
                          const regal_annealer *annealer) {
-  return annealer == &regal_annealer_order && !search->options->annealer[0] &&
+  return annealer == &regal_annealer_order &&
          !search->problem->free_transfers &&
          regal_annealer_phase.suits(search->problem);
 }
@@ -192,10 +199,10 @@ static regal_status anneal_levels(regal_search *search,
 
 regal_status regal_anneal_by(regal_search *search,
                              const regal_anneal_recipe *recipe,
-                             const regal_annealer *annealer) {
+                             const regal_annealer *annealer, bool alone) {
   uint64_t before = search->evaluations;
   bool levels = recipe->coarse_share > 0;
-  bool finish = levels && wants_finish(search, annealer);
+  bool finish = levels && !alone && wants_finish(search, annealer);
   REGAL_TRY(levels ? anneal_levels(search, recipe, annealer, finish)
                    : anneal_flat(search, recipe, annealer));
   regal_search_account(search, "%s%s%s annealing, %llu moves",

@@ -43,10 +43,14 @@ bool regal_is_wide(const regal_problem *problem);
 const regal_annealer *regal_recipe_for(const regal_search *search,
                                        regal_anneal_recipe *recipe);
 
+/* The settings that override those of rows are as if nobody had given them. */
+void regal_recipe_forget(regal_options *options);
+
 /* Anneals by the recipe, with all that is left of the budget, from the best
- * plan so far or from nothing (levels). */
+ * plan so far or from nothing (levels). Unless it is to be left alone, another
+ * annealer may have the end of it, where that is known to be better. */
 regal_status regal_anneal_by(regal_search *search,
                              const regal_anneal_recipe *recipe,
-                             const regal_annealer *annealer);
+                             const regal_annealer *annealer, bool alone);
 
 #endif

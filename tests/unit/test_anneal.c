@@ -61,7 +61,7 @@ static void run_stretch(const regal_annealer *annealer, void *chain, int i) {
   annealer->run(
       chain, &(regal_anneal_stretch){
                  annealer->hot * pow(annealer->cold / annealer->hot, progress),
-                 progress, MOVES});
+                 progress, MOVES, false});
 }
 
 static regal_plan *written(search_bench *b, const regal_annealer *annealer,
@@ -214,16 +214,16 @@ static void test_threads_do_not_matter(void **state) {
   for_all(*state, check_threads);
 }
 
-/* Where no plan can fit, a job without patience takes all of its evaluations,
- * and one with it ends early. */
-static void check_patience(search_bench *b, const regal_annealer *annealer,
-                           uint64_t seed) {
+/* A job that goes on until its plan fits takes all of its evaluations where
+ * none can, and nearly none where all do. */
+static void check_until_fits(search_bench *b, const regal_annealer *annealer,
+                             uint64_t seed) {
   if (!b->problem->limited)
     return;
-  for (uint32_t a = 0; a < b->problem->devices; a++)
-    b->problem->limit[a] = -1;
   regal_plan *start = random_plan(b, seed), *best;
-  for (int impatient = 0; impatient < 2; impatient++) {
+  for (int possible = 0; possible < 2; possible++) {
+    for (uint32_t a = 0; a < b->problem->devices; a++)
+      b->problem->limit[a] = possible ? INT64_MAX / 4 : -1;
     search_begin(b);
     regal_anneal_job job = {.search = &b->search,
                             .problem = b->problem,
@@ -232,20 +232,17 @@ static void check_patience(search_bench *b, const regal_annealer *annealer,
                             .hot = annealer->hot,
                             .cold = annealer->cold,
                             .evaluations = 2000,
-                            .patience = impatient ? 0.1 : 0,
+                            .until_fits = true,
                             .deadline = INFINITY};
     assert_int_equal(regal_anneal(&job, &best), REGAL_OK);
     regal_plan_free(best);
-    if (impatient)
-      assert_true(b->search.evaluations < 1000);
-    else
-      assert_int_equal(b->search.evaluations, 2000);
+    assert_int_equal(b->search.evaluations, possible ? 0 : 2000);
   }
   regal_plan_free(start);
 }
 
-static void test_patience(void **state) {
-  for_all(*state, check_patience);
+static void test_until_fits(void **state) {
+  for_all(*state, check_until_fits);
 }
 
 static void check_levels(search_bench *b, const regal_annealer *annealer,
@@ -321,7 +318,7 @@ int main(void) {
       SEARCH_TEST(test_the_key_decides),
       SEARCH_TEST(test_copy),
       SEARCH_TEST(test_threads_do_not_matter),
-      SEARCH_TEST(test_patience),
+      SEARCH_TEST(test_until_fits),
       SEARCH_TEST(test_levels),
       SEARCH_TEST(test_auto_is_never_worse),
       cmocka_unit_test(test_names),

@@ -52,7 +52,7 @@ static void check_phases(regal_context *context, const regal_level *level,
       REGAL_OK);
   assert_int_equal(phase->create(context, coarse, &state), REGAL_OK);
   phase->begin(state, drawn, seed);
-  phase->run(state, &(regal_anneal_stretch){1, 0, 200});
+  phase->run(state, &(regal_anneal_stretch){1, 0, 200, false});
   phase->write(state, written);
   assert_int_equal(regal_level_expand(level, written, &fine), REGAL_OK);
   int64_t above = cost_of(context, coarse, written).runtime_ns;

@@ -57,7 +57,8 @@ static void trial_end(trial *t) {
 }
 
 static void run(trial *t, double temperature, uint32_t moves) {
-  memory->run(t->state, &(regal_anneal_stretch){temperature, 0.5, moves});
+  memory->run(t->state,
+              &(regal_anneal_stretch){temperature, 0.5, moves, false});
 }
 
 /* The plan of the best solution is valid, and costs what `best` says. */

@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "cost/plan.h"
 #include "search/order.h"
 #include "support/random_cases.h"
 
@@ -172,12 +174,66 @@ static void test_copy(void **state) {
   }
 }
 
+/* The ops between two transfers are listed device by device, the last device
+ * first: where none waits for another this is the same plan. */
+static void list_by_device(const regal_problem *problem, regal_plan *plan) {
+  regal_step old[8192];
+  uint32_t count = plan->step_count;
+  assert_true(count <= 8192);
+  memcpy(old, plan->steps, count * sizeof *old);
+  for (uint32_t i = 0, end; i < count; i = end) {
+    end = i + 1;
+    if (!regal_step_runs(&old[i]))
+      continue;
+    while (end < count && regal_step_runs(&old[end]))
+      end++;
+    uint32_t next = i;
+    for (uint32_t device = problem->devices; device-- > 0;)
+      for (uint32_t k = i; k < end; k++)
+        if (old[k].device == device)
+          plan->steps[next++] = old[k];
+  }
+}
+
+/* What an order costs is not lost on the way through a plan, even one that
+ * lists its ops otherwise. */
+static void test_read(void **state) {
+  (void)state;
+  uint32_t read = 0, relisted = 0;
+  for (uint64_t seed = 1; seed <= 400; seed++) {
+    fixture f;
+    regal_plan *plan;
+    uint32_t op_at[4096];
+    set_up(&f, seed, 80, 2 + seed % 2, 2);
+    run_moves(&f, 20);
+    int64_t cost = walk(&f);
+    bool links = f.problem->machine->overlapped;
+    bool waits = f.problem->wait_begin[f.problem->ops] > 0;
+    assert_int_equal(
+        regal_plan_create(f.context, regal_plan_most_steps(f.problem), &plan),
+        REGAL_OK);
+    (links ? regal_walk_late : regal_walk_batched)(
+        f.problem, &f.walk, f.order.op_at, f.placement, plan);
+    if (!links && !waits && f.problem->devices == 2) {
+      list_by_device(f.problem, plan);
+      relisted++;
+    }
+    regal_order_read(&f.order, plan, op_at, f.placement);
+    regal_order_set(&f.order, op_at, f.placement);
+    assert_int_equal(f.order.runtime_ns, cost);
+    read++;
+    regal_plan_free(plan);
+    tear_down(&f);
+  }
+  assert_int_equal(read, 400);
+  assert_true(relisted >= 20);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_small),
-      cmocka_unit_test(test_large),
-      cmocka_unit_test(test_few_transfers),
-      cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_small),         cmocka_unit_test(test_large),
+      cmocka_unit_test(test_few_transfers), cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_read),
   };
   return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }

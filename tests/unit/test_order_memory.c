@@ -235,11 +235,69 @@ static void test_walk(void **state) {
   }
 }
 
+static bool is_beyond(const fixture *f, uint32_t first, uint32_t last) {
+  const int64_t *limit = f->problem->limit;
+  for (uint32_t k = first >> f->memory.bits; k <= last >> f->memory.bits; k++) {
+    const int64_t *peak = f->memory.levels[k].peak;
+    if (peak[0] > limit[0] || peak[1] > limit[1])
+      return true;
+  }
+  return false;
+}
+
+/* Whether it runs where a limit is passed, or makes or reads something that may
+ * be held there. */
+static bool concerns(const fixture *f, uint32_t op) {
+  const regal_problem *problem = f->problem;
+  const uint32_t *position = f->order.position;
+  if (is_beyond(f, position[op], position[op]))
+    return true;
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    uint32_t by = problem->producer[t], last = position[by];
+    bool part = by == op;
+    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
+         u++) {
+      uint32_t at = position[problem->consumer[u]];
+      part |= problem->consumer[u] == op;
+      last = at > last ? at : last;
+    }
+    if (problem->is_final[t])
+      last = problem->ops - 1;
+    if (part && is_beyond(f, position[by], last))
+      return true;
+  }
+  return false;
+}
+
+/* Where a limit is passed, the ops that are drawn have to do with it; most of
+ * all ops need not. */
+static void test_draw(void **state) {
+  (void)state;
+  uint32_t cases = 0, others = 0;
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    fixture f;
+    if (set_up(&f, seed, 200, false) &&
+        regal_order_memory_excess(&f.memory).bytes > 0) {
+      for (uint32_t i = 0; i < 40; i++) {
+        uint32_t op = regal_order_memory_draw(&f.memory, &f.random);
+        assert_true(op < f.problem->ops);
+        assert_true(concerns(&f, op));
+        others += !concerns(&f, draw(&f, f.problem->ops));
+      }
+      cases++;
+    }
+    tear_down(&f);
+  }
+  assert_true(cases > 20);
+  assert_true(others > 20); /* the first check can fail */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_small),
       cmocka_unit_test(test_large),
       cmocka_unit_test(test_walk),
+      cmocka_unit_test(test_draw),
   };
   return cmocka_run_group_tests_name("order memory", tests, NULL, NULL);
 }

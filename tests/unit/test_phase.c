@@ -70,7 +70,7 @@ static int64_t verified(const trial *t, const regal_plan *plan) {
 }
 
 static void anneal(void *state, double temperature, uint32_t moves) {
-  phase->run(state, &(regal_anneal_stretch){temperature, 0, moves});
+  phase->run(state, &(regal_anneal_stretch){temperature, 0, moves, false});
 }
 
 /* Plain, from the graph: loads by phase and device, each tensor's readers. */

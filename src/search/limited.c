@@ -1,0 +1,176 @@
+#include "search/limited.h"
+
+#include "search/anneal.h"
+#include "search/annealers.h"
+#include "search/recipes.h"
+
+/* Of what is left of the budget: for a plan that ignores the memory limit, for
+ * one within it that is like that one, and for one that fits at all. */
+#define UNLIMITED_SHARE 0.15
+#define SHRINKING_SHARE 0.2
+#define FITTING_SHARE 0.4
+/* Whether a fast plan comes to fit is also luck. */
+#define SHRINKING_TRIES 2
+/* Temperatures at which it does, and then those to go on with: much more would
+ * throw away what is good about it. */
+#define SHRINKING_HOT 0.3
+#define SHRINKING_COLD 0.1
+#define FAST_HOT 0.1
+#define FAST_COLD 0.003
+
+static bool plan_fits(regal_search *search, const regal_plan *plan) {
+  regal_cost cost;
+  regal_simulate(search->simulator, plan, &cost);
+  return regal_fitness_of(search->problem, &cost).excess == 0;
+}
+
+/* All of `auto` for another view of the problem, with a share of what is left;
+ * its best plan. */
+static regal_status run_view(regal_search *search, const regal_problem *view,
+                             const regal_bound *bound, double share,
+                             regal_plan **best) {
+  regal_context *context = search->context;
+  regal_progress_fn progress = context->progress;
+  regal_options options = *search->options;
+  regal_anneal_job grant;
+  regal_anneal_grant(search, share, &grant);
+  regal_search other = *search;
+  options.target = 0; /* of this problem's objective, within its limit */
+  regal_recipe_forget(&options);
+  other.options = &options;
+  other.problem = view;
+  other.bound = *bound;
+  other.best = NULL;
+  other.best_fitness = other.plan_fitness = REGAL_FITNESS_WORST;
+  other.evaluations = 0;
+  other.budget = grant.evaluations;
+  other.deadline = grant.deadline;
+  context->progress = NULL; /* of another problem */
+  regal_status status = regal_simulator_create(context, view, &other.simulator);
+  if (status == REGAL_OK) {
+    status = regal_method_auto(&other);
+    regal_simulator_free(other.simulator);
+  }
+  context->progress = progress;
+  search->evaluations += other.evaluations;
+  *best = other.best;
+  return status;
+}
+
+/* What knows no memory is far faster. Where the limit hardly matters, this is
+ * the best plan with it. */
+static regal_status run_unlimited(regal_search *search, regal_story *story,
+                                  regal_plan **fast, bool *fits) {
+  regal_problem view = regal_problem_unlimited(search->problem);
+  regal_plan *copy;
+  REGAL_TRY(run_view(search, &view, &search->bound, UNLIMITED_SHARE, fast));
+  REGAL_TRY(regal_plan_copy(search->context, *fast, &copy));
+  *fits = plan_fits(search, copy);
+  REGAL_TRY(regal_search_offer(search, copy));
+  regal_story_tell(story, search, "without the limit");
+  return REGAL_OK;
+}
+
+/* What an annealing finds is offered to the search, which knows what it is
+ * worth. */
+static regal_status run_job(regal_search *search, regal_anneal_job *job,
+                            double share, bool *fits) {
+  regal_plan *best;
+  regal_anneal_grant(search, share, job);
+  REGAL_TRY(regal_anneal(job, &best));
+  *fits = plan_fits(search, best);
+  return regal_search_offer(search, best);
+}
+
+/* Beyond the memory limit: less memory, until it is within. From the best plan
+ * so far, which may be near; then from anywhere. */
+static regal_status run_fitting(regal_search *search, regal_story *story) {
+  regal_problem view = *search->problem; /* owns nothing */
+  view.objective = REGAL_MEMORY;
+  const regal_annealer *annealer = regal_annealer_for(&view);
+  if (!annealer)
+    return REGAL_OK;
+  regal_anneal_job job = {.search = search,
+                          .problem = &view,
+                          .annealer = annealer,
+                          .start = search->best,
+                          .hot = annealer->hot,
+                          .cold = annealer->cold,
+                          .until_fits = true,
+                          .stream = UINT32_MAX};
+  bool fits;
+  REGAL_TRY(run_job(search, &job, FITTING_SHARE, &fits));
+  regal_story_tell(story, search, "memory annealing");
+  if (fits || regal_search_should_stop(search))
+    return REGAL_OK;
+  regal_bound enough = search->bound;
+  regal_plan *best;
+  for (uint32_t a = 0; a < view.devices; a++)
+    if (enough.peak_bytes < view.limit[a])
+      enough.peak_bytes = view.limit[a];
+  REGAL_TRY(run_view(search, &view, &enough, FITTING_SHARE, &best));
+  REGAL_TRY(regal_search_offer(search, best));
+  regal_story_tell(story, search, "search for less memory");
+  return REGAL_OK;
+}
+
+/* From a plan that is faster than the limit allows to one within it. */
+static regal_status shrink(regal_search *search, regal_story *story,
+                           const regal_plan *fast, uint32_t attempt,
+                           bool *fits) {
+  regal_anneal_job job = {.search = search,
+                          .problem = search->problem,
+                          .annealer = regal_annealer_for(search->problem),
+                          .start = fast,
+                          .hot = SHRINKING_HOT,
+                          .cold = SHRINKING_COLD,
+                          .until_fits = true,
+                          .stream = UINT32_MAX - 2 - attempt};
+  REGAL_TRY(run_job(search, &job, SHRINKING_SHARE, fits));
+  regal_story_tell(story, search, "fitting of that");
+  return REGAL_OK;
+}
+
+/* All that is left of the budget for a plan that was fast and now fits. */
+static regal_status refine(regal_search *search, regal_story *story) {
+  const regal_options *options = search->options;
+  regal_anneal_job job = {.search = search,
+                          .problem = search->problem,
+                          .annealer = regal_annealer_for(search->problem),
+                          .start = search->best,
+                          .hot = options->hot > 0 ? options->hot : FAST_HOT,
+                          .cold = options->cold > 0 ? options->cold : FAST_COLD,
+                          .stream = UINT32_MAX - 1};
+  bool fits;
+  REGAL_TRY(run_job(search, &job, 1, &fits));
+  regal_story_tell(story, search, "annealing of that");
+  return REGAL_OK;
+}
+
+/* For a fast plan there may be a way into the limit, and then the best plans
+ * are there; else what fits at all is a start for the rest of `auto`. */
+static regal_status run_fast(regal_search *search, regal_story *story) {
+  regal_plan *fast = NULL;
+  bool fits = false;
+  regal_status status = run_unlimited(search, story, &fast, &fits);
+  for (uint32_t i = 0; i < SHRINKING_TRIES && status == REGAL_OK && !fits &&
+                       !regal_search_should_stop(search);
+       i++)
+    status = shrink(search, story, fast, i, &fits);
+  regal_plan_free(fast);
+  REGAL_TRY(status);
+  return fits && !regal_search_should_stop(search) ? refine(search, story)
+                                                   : REGAL_OK;
+}
+
+regal_status regal_search_within_limit(regal_search *search,
+                                       regal_story *story) {
+  const regal_problem *problem = search->problem;
+  if (problem->objective != REGAL_RUNTIME)
+    return REGAL_OK; /* annealing itself looks for less */
+  if (regal_annealer_for(problem))
+    REGAL_TRY(run_fast(search, story));
+  if (search->best_fitness.excess > 0 && !regal_search_should_stop(search))
+    return run_fitting(search, story);
+  return REGAL_OK;
+}

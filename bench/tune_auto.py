@@ -22,8 +22,8 @@ before the programs (a loader and its library path, say).
 
 A setting's score is its mean logarithm of cost over graphs, plus a price where
 the plan is beyond the memory limit. `write` takes the best of those that went
-farthest in their cell, or the row in force; a cell without runs gets the row of
-the nearest one.
+farthest in their cell if it is better than the row in force by more than the
+standard error, on half of the cell's graphs at least; cells without runs keep their rows.
 """
 import argparse
 import collections
@@ -137,22 +137,22 @@ def method_of(config):
 
 ROW = re.compile(r'\{REGAL_KIND_(\w+), *(\w+), *([\w.+-]+), *"([\w-]+)", *'
                  r"([\d.e+-]+), *([\d.e+-]+), *([\d.e+-]+), *([\d.e+-]+), *"
-                 r"(\d+), *([\d.]+)\}")
+                 r"(\d+), *([\d.]+)\},? */\* *(.*?) *\*/")
 
 
 def read_table(path):
-    """[(kind, most_ops, most_seconds, Config)]"""
+    """[(kind, most_ops, most_seconds, Config, note)]"""
     rows = []
     for kind, ops, seconds, annealer, *rest in ROW.findall(path.read_text()):
         rows.append((kind, math.inf if ops == "UINT32_MAX" else int(ops),
                      math.inf if seconds == "INFINITY" else float(seconds),
                      Config(annealer, *map(float, rest[:4]), int(rest[4]),
-                            float(rest[5]))))
+                            float(rest[5])), rest[6]))
     return rows
 
 
 def row_for(rows, cell):
-    for kind, ops, seconds, config in rows:
+    for kind, ops, seconds, config, _ in rows:
         if kind == cell.kind and cell.size <= ops and cell.budget <= seconds:
             return config
     fail(f"{TABLE.name} has no row for {cell}")
@@ -538,7 +538,7 @@ def choose(results, cell, force):
              for i in common]
     gain = statistics.fmean(gains)
     error = statistics.stdev(gains) / math.sqrt(len(gains))
-    if gain <= error:  # the better of two by chance
+    if gain <= error or len(common) < MOST_GRAPHS // 2:  # maybe by chance
         return force, 0.0, error, len(common)
     return config, gain, error, len(common)
 
@@ -550,34 +550,28 @@ def middle(values, value):
 
 
 def table_rows(results, force_rows):
-    """[(cell, most ops, most seconds, config, note)], sorted."""
+    """[(kind, most ops, most seconds, config, note)], sorted: the rows in force,
+    and in their place those of the cells that were run."""
     cells = [cell for cell in results.runs if results.best(cell)]
-    table = []
-    for kind in KINDS:
-        sizes = sorted({c.size for c in cells if c.kind == kind}) or [math.inf]
-        budgets = sorted({c.budget for c in cells if c.kind == kind}) or [1.0]
-        for cell in [Cell(kind, s, b) for s in sizes for b in budgets]:
-            config, note = row_for(force_rows, cell), "as before"
-            chosen = choose(results, cell, config)
-            near = neighbours(cell, cells)
-            if chosen:
-                config, gain, error, count = chosen
-                note = f"{count} runs" if gain is None else \
-                    f"{count} runs, {gain:.2f}% +- {error:.2f} gained"
-            elif near:
-                config, note = results.best(near[0]), "as its neighbour"
-            most = math.inf if cell.size == sizes[-1] else cell.size
-            table.append((cell, most, middle(budgets, cell.budget), config,
-                          note))
-    return table
+    table = {row[:3]: row[3:] for row in force_rows}
+    for cell in cells:
+        budgets = {c.budget for c in cells if c.kind == cell.kind}
+        config = row_for(force_rows, cell)
+        config, gain, error, count = choose(results, cell, config)
+        note = f"{count} runs" if gain is None else \
+            f"{count} runs, {gain:.2f}% +- {error:.2f} gained"
+        table[cell.kind, cell.size, middle(budgets, cell.budget)] = config, note
+    kinds = list(KINDS)
+    return sorted(((*key, *value) for key, value in table.items()),
+                  key=lambda row: (kinds.index(row[0]), *row[1:3]))
 
 
 def command_report(arguments):
     results = Results(arguments.folder)
-    for cell, *_, config, note in table_rows(results, read_table(TABLE)):
-        tried = len(results.runs[cell])
-        print(f"{cell.kind:8}{cell.size:>8g}{cell.budget:>6g} s  "
-              f"{tried:4} tried  {note:40} {method_of(config)}")
+    for kind, ops, seconds, config, note in table_rows(results,
+                                                       read_table(TABLE)):
+        print(f"{kind:8}{ops:>8g}{seconds:>6g} s  {note:40} "
+              f"{method_of(config)}")
 
 
 def command_write(arguments):
@@ -589,11 +583,12 @@ def command_write(arguments):
     lines += [" * on the training split. Sorted; the first row that fits is",
               " * used. Behind each: what it gained over the row before it. */",
               "/* clang-format off */"]
-    for cell, ops, seconds, c, note in table_rows(results, read_table(TABLE)):
+    for kind, ops, seconds, c, note in table_rows(results,
+                                                  read_table(TABLE)):
         ops = "UINT32_MAX" if math.isinf(ops) else f"{ops:.0f}"
         most = "INFINITY" if math.isinf(seconds) else f"{seconds:g}"
         lines.append(
-            f'    {{REGAL_KIND_{cell.kind}, {ops}, {most}, "{c.annealer}", '
+            f'    {{REGAL_KIND_{kind}, {ops}, {most}, "{c.annealer}", '
             f"{c.hot:g}, {c.cold:g}, {c.fall:g}, {c.coarse_share:g}, "
             f"{c.coarsest}, {c.fresh:g}}}, /* {note} */")
     lines.append("/* clang-format on */")

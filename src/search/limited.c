@@ -2,21 +2,36 @@
 
 #include "search/anneal.h"
 #include "search/annealers.h"
+#include "search/order_memory.h"
 #include "search/recipes.h"
 
-/* Of what is left of the budget: for a plan that ignores the memory limit, for
- * one within it that is like that one, and for one that fits at all. */
+/* Of what is left of the budget: for a plan that ignores the memory limit, and
+ * for one that fits at all. */
 #define UNLIMITED_SHARE 0.15
-#define SHRINKING_SHARE 0.2
 #define FITTING_SHARE 0.4
-/* Whether a fast plan comes to fit is also luck. */
-#define SHRINKING_TRIES 2
-/* Temperatures at which it does, and then those to go on with: much more would
- * throw away what is good about it. */
-#define SHRINKING_HOT 0.3
-#define SHRINKING_COLD 0.1
-#define FAST_HOT 0.1
-#define FAST_COLD 0.003
+
+/* How a fast plan is made to fit: whether it does is also luck, and costs a
+ * part of what is left. Temperatures are in mean run times of ops; much more
+ * would throw away what is good about the plan, but where transfers cost, moves
+ * cost more. Chosen by bench_quality on training graphs (14 to 28, one or two
+ * seeds, 0.1 to 1 s). */
+typedef struct shrinking {
+  double share;
+  uint32_t tries;
+  double hot, cold;
+  double refine_hot, refine_cold; /* to go on with, once it fits */
+} shrinking;
+
+static const shrinking shrinking_fast = {0.2, 2, 0.3, 0.1, 0.1, 0.003};
+static const shrinking shrinking_costly = {0.1, 1, 1, 0.3, 0.5, 0.003};
+static const shrinking shrinking_slow = {0.1, 2, 0.3, 0.1, 0.1, 0.003};
+
+/* By how moves are costed, and what they cost. */
+static const shrinking *shrinking_for(const regal_problem *problem) {
+  if (!problem->machine->overlapped && !problem->free_transfers)
+    return &shrinking_costly;
+  return regal_order_memory_suits(problem) ? &shrinking_fast : &shrinking_slow;
+}
 
 static bool plan_fits(regal_search *search, const regal_plan *plan) {
   regal_cost cost;
@@ -118,28 +133,29 @@ static regal_status run_fitting(regal_search *search, regal_story *story) {
 static regal_status shrink(regal_search *search, regal_story *story,
                            const regal_plan *fast, uint32_t attempt,
                            bool *fits) {
+  const shrinking *by = shrinking_for(search->problem);
   regal_anneal_job job = {.search = search,
                           .problem = search->problem,
                           .annealer = regal_annealer_for(search->problem),
                           .start = fast,
-                          .hot = SHRINKING_HOT,
-                          .cold = SHRINKING_COLD,
+                          .hot = by->hot,
+                          .cold = by->cold,
                           .until_fits = true,
                           .stream = UINT32_MAX - 2 - attempt};
-  REGAL_TRY(run_job(search, &job, SHRINKING_SHARE, fits));
+  REGAL_TRY(run_job(search, &job, by->share, fits));
   regal_story_tell(story, search, "fitting of that");
   return REGAL_OK;
 }
 
 /* All that is left of the budget for a plan that was fast and now fits. */
 static regal_status refine(regal_search *search, regal_story *story) {
-  const regal_options *options = search->options;
+  const shrinking *by = shrinking_for(search->problem);
   regal_anneal_job job = {.search = search,
                           .problem = search->problem,
                           .annealer = regal_annealer_for(search->problem),
                           .start = search->best,
-                          .hot = options->hot > 0 ? options->hot : FAST_HOT,
-                          .cold = options->cold > 0 ? options->cold : FAST_COLD,
+                          .hot = by->refine_hot,
+                          .cold = by->refine_cold,
                           .stream = UINT32_MAX - 1};
   bool fits;
   REGAL_TRY(run_job(search, &job, 1, &fits));
@@ -150,10 +166,11 @@ static regal_status refine(regal_search *search, regal_story *story) {
 /* For a fast plan there may be a way into the limit, and then the best plans
  * are there; else what fits at all is a start for the rest of `auto`. */
 static regal_status run_fast(regal_search *search, regal_story *story) {
+  uint32_t tries = shrinking_for(search->problem)->tries;
   regal_plan *fast = NULL;
   bool fits = false;
   regal_status status = run_unlimited(search, story, &fast, &fits);
-  for (uint32_t i = 0; i < SHRINKING_TRIES && status == REGAL_OK && !fits &&
+  for (uint32_t i = 0; i < tries && status == REGAL_OK && !fits &&
                        !regal_search_should_stop(search);
        i++)
     status = shrink(search, story, fast, i, &fits);

@@ -22,8 +22,8 @@ before the programs (a loader and its library path, say).
 
 A setting's score is its mean logarithm of cost over graphs, plus a price where
 the plan is beyond the memory limit. `write` takes the best of those that went
-farthest in their cell if it is better than the row in force by more than the
-standard error, on half of the cell's graphs at least; cells without runs keep their rows.
+farthest in their cell if it is better than the row in force by more than two
+standard errors, on half of the cell's runs at least; else the row stays.
 """
 import argparse
 import collections
@@ -42,6 +42,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import zipfile
 
@@ -525,22 +526,21 @@ def shown(words):
 
 # -- The table -----------------------------------------------------------------
 
-def choose(results, cell, force):
-    """(config, gain over the row in force in percent, its standard error,
-    instances); gain is None where the row was not tried."""
+def choose(results, cell, force, note):
+    """(config, note): the best, if it is better than the row in force by more
+    than chance, or that row."""
     leaders, common = results.farthest(cell, force)
-    if not common:
-        return None
     config = results.ranking(cell, leaders, common)[0][1]
     if force not in leaders:
-        return config, None, None, len(common)
+        return config, f"{len(common)} runs"
     gains = [100 * (results.loss(cell, force, i) - results.loss(cell, config, i))
              for i in common]
     gain = statistics.fmean(gains)
     error = statistics.stdev(gains) / math.sqrt(len(gains))
-    if gain <= error or len(common) < MOST_GRAPHS // 2:  # maybe by chance
-        return force, 0.0, error, len(common)
-    return config, gain, error, len(common)
+    if gain <= 2 * error or len(common) < MOST_GRAPHS // 2:
+        first = note.split("; stayed")[0]
+        return force, f"{first}; stayed after {len(common)} runs more"
+    return config, f"{len(common)} runs, {gain:.2f}% +- {error:.2f} gained"
 
 
 def middle(values, value):
@@ -556,11 +556,9 @@ def table_rows(results, force_rows):
     table = {row[:3]: row[3:] for row in force_rows}
     for cell in cells:
         budgets = {c.budget for c in cells if c.kind == cell.kind}
-        config = row_for(force_rows, cell)
-        config, gain, error, count = choose(results, cell, config)
-        note = f"{count} runs" if gain is None else \
-            f"{count} runs, {gain:.2f}% +- {error:.2f} gained"
-        table[cell.kind, cell.size, middle(budgets, cell.budget)] = config, note
+        key = cell.kind, cell.size, middle(budgets, cell.budget)
+        note = table[key][1] if key in table else "as its neighbour"
+        table[key] = choose(results, cell, row_for(force_rows, cell), note)
     kinds = list(KINDS)
     return sorted(((*key, *value) for key, value in table.items()),
                   key=lambda row: (kinds.index(row[0]), *row[1:3]))
@@ -579,9 +577,13 @@ def command_write(arguments):
     made = pathlib.Path(arguments.folder) / "made.txt"
     lines = ["/* Written by bench/tune_auto.py write. Its runs were made by"]
     for line in made.read_text().splitlines() if made.exists() else []:
-        lines.append(f" *   {line}")
+        lines += textwrap.wrap(line, 72, initial_indent=" *   ",
+                               subsequent_indent=" *     ",
+                               break_on_hyphens=False)
     lines += [" * on the training split. Sorted; the first row that fits is",
-              " * used. Behind each: what it gained over the row before it. */",
+              " * used. Behind each: what it gained over the row before it, and",
+              " * whether later runs changed it; \"by hand\": compared with the one",
+              " * before by bench_quality on training graphs. */",
               "/* clang-format off */"]
     for kind, ops, seconds, c, note in table_rows(results,
                                                   read_table(TABLE)):

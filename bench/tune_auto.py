@@ -593,7 +593,7 @@ def command_write(arguments):
             f'    {{REGAL_KIND_{kind}, {ops}, {most}, "{c.annealer}", '
             f"{c.hot:g}, {c.cold:g}, {c.fall:g}, {c.coarse_share:g}, "
             f"{c.coarsest}, {c.fresh:g}}}, /* {note} */")
-    lines.append("/* clang-format on */")
+    lines.append("    /* clang-format on */")
     pathlib.Path(arguments.output).write_text("\n".join(lines) + "\n")
 
 

@@ -60,4 +60,4 @@
     {REGAL_KIND_MEMORY, 600, INFINITY, "memory", 0.01, 3e-05, 0.5, 0, 100, 0}, /* 64 runs, 0.00% +- 0.00 gained; stayed after 7 runs more */
     {REGAL_KIND_MEMORY, UINT32_MAX, 0.32, "memory", 0.00019, 9.9e-05, 0.83, 0.29, 54, 0}, /* 64 runs, 2.38% +- 0.75 gained; stayed after 34 runs more */
     {REGAL_KIND_MEMORY, UINT32_MAX, INFINITY, "memory", 0.0023, 0.00027, 0.89, 0.29, 130, 0}, /* 64 runs, 0.56% +- 0.41 gained; stayed after 16 runs more */
-/* clang-format on */
+    /* clang-format on */

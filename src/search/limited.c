@@ -68,7 +68,9 @@ static regal_status run_view(regal_search *search, const regal_problem *view,
   }
   context->progress = progress;
   search->evaluations += other.evaluations;
-  *best = other.best;
+  *best = status == REGAL_OK ? other.best : NULL;
+  if (status != REGAL_OK)
+    regal_plan_free(other.best);
   return status;
 }
 

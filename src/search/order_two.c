@@ -283,4 +283,4 @@ static void find_tails(regal_order *order) {
 }
 
 const regal_order_kind regal_order_two = {cost,       keep, reset,
-                                          find_tails, NULL, 3};
+                                          find_tails, NULL, 10};

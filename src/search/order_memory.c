@@ -245,15 +245,41 @@ void regal_order_memory_read(regal_order_memory *memory,
 /* -- One move -----------------------------------------------------------------
  */
 
-/* Whether all from this block on is as it is kept, but for a constant. */
-static bool meets(const regal_order_memory *memory, const scan *now,
-                  uint32_t block) {
+/* Whether the last exchange is the one that is kept for the block. */
+static bool is_in_step(const regal_order_memory *memory, const scan *now,
+                       uint32_t block) {
   const regal_order *order = memory->order;
   uint32_t at = now->exchanged, from = order->shifted_from;
   uint32_t to = order->shifted_to;
   bool crossed = from < to ? at > from && at <= to : at > to && at <= from;
-  return block << memory->bits > memory->high &&
-         memory->levels[block].exchanged == at && !crossed;
+  return memory->levels[block].exchanged == at && !crossed;
+}
+
+/* Whether all from this block on is as it is kept, but for a constant. */
+static bool meets(const regal_order_memory *memory, const scan *now,
+                  uint32_t block) {
+  return block << memory->bits > memory->high && is_in_step(memory, now, block);
+}
+
+/* Passes over a block that differs from what is kept by a constant, if it is
+ * one. */
+static bool skip_block(const regal_order_memory *memory, scan *now,
+                       uint32_t block, regal_order_level *level) {
+  const regal_order_level *kept = &memory->levels[block];
+  if (memory->concerned[block] == memory->stamps ||
+      !is_in_step(memory, now, block))
+    return false;
+  bool last = block + 1 == memory->blocks;
+  level->exchanged = now->exchanged;
+  for (uint32_t a = 0; a < 2; a++) {
+    int64_t more = now->held[a] - kept->held[a];
+    level->held[a] = now->held[a];
+    level->peak[a] = now->peak[a] = kept->peak[a] + more;
+    now->held[a] = last ? now->held[a] : kept[1].held[a] + more;
+  }
+  now->exchanged = last ? now->exchanged : kept[1].exchanged;
+  now->next = REGAL_NONE; /* not looked for */
+  return true;
 }
 
 regal_order_excess regal_order_memory_try(regal_order_memory *memory,
@@ -266,14 +292,18 @@ regal_order_excess regal_order_memory_try(regal_order_memory *memory,
   if (memory->low == UINT32_MAX)
     return regal_order_memory_excess(memory);
   uint32_t k = levels[memory->low >> memory->bits].exchanged >> memory->bits;
-  scan now = {.exchanged = levels[k].exchanged};
+  scan now = {.exchanged = levels[k].exchanged, .next = REGAL_NONE};
   now.held[0] = levels[k].held[0] + memory->base[0];
   now.held[1] = levels[k].held[1] + memory->base[1];
-  now.next = find_exchange(memory->order, k << memory->bits, now.exchanged);
   memory->scanned_from = k;
   count_levels(memory, 0, k, memory->base, &tally);
   for (; k < memory->blocks && !meets(memory, &now, k); k++) {
-    scan_level(memory, &now, k, &memory->trial[k]);
+    if (!skip_block(memory, &now, k, &memory->trial[k])) {
+      if (now.next == REGAL_NONE)
+        now.next =
+            find_exchange(memory->order, k << memory->bits, now.exchanged);
+      scan_level(memory, &now, k, &memory->trial[k]);
+    }
     count_block(problem, &tally, now.peak[0], now.peak[1]);
     regal_order_excess excess = excess_of(problem, &tally);
     if (regal_order_memory_burden(memory, excess) > allowed)

@@ -7,8 +7,8 @@
  * each tensor says which ops these are; a move changes the records of tensors
  * that the moved ops read or make. What is held before each block of positions,
  * and the peaks in it, are kept. A changed order is scanned from the exchange
- * before the first change; once exchanges and events are those of what is kept,
- * all that is left differs by a constant.
+ * before the first change; where exchanges and events are those of what is
+ * kept, in between and after the last change, it differs by a constant.
  */
 #ifndef REGAL_SEARCH_ORDER_MEMORY_H
 #define REGAL_SEARCH_ORDER_MEMORY_H
@@ -69,6 +69,9 @@ typedef struct regal_order_memory {
   uint32_t toggled;        /* a tensor, or REGAL_NONE */
   uint32_t *stamp, stamps; /* [tensors] */
   uint32_t low, high;      /* positions with changed events */
+  /* Blocks with such positions, and all up to the exchanges around them, where
+   * their tensors come and go: those that carry `stamps`. */
+  uint32_t *changed, *concerned; /* [blocks] */
 } regal_order_memory;
 
 static inline bool regal_order_memory_suits(const regal_problem *problem) {

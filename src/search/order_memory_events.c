@@ -26,6 +26,8 @@ void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
   memory->events = regal_carve(carver, ops, sizeof *memory->events);
   memory->levels = regal_carve(carver, memory->blocks, sizeof *memory->levels);
   memory->trial = regal_carve(carver, memory->blocks, sizeof *memory->trial);
+  memory->changed = regal_carve(carver, memory->blocks, 4);
+  memory->concerned = regal_carve(carver, memory->blocks, 4);
   memory->holders = regal_carve(carver, 2 * (size_t)problem->shared, 4);
   memory->shared_begin = regal_carve(carver, ops + 1, 4);
   memory->shared = regal_carve(carver, readers, 4);
@@ -38,6 +40,8 @@ void regal_order_memory_create(regal_order_memory *memory) {
       problem->shared ? problem->reader_begin[problem->shared] : 0;
   memory->stamps = 0;
   memset(memory->stamp, 0, problem->tensors * 4);
+  memset(memory->changed, 0, memory->blocks * 4);
+  memset(memory->concerned, 0, memory->blocks * 4);
   memset(memory->early, 0, problem->tensors);
   memset(begin, 0, ((size_t)ops + 1) * 4);
   for (uint32_t r = 0; r < readers; r++)
@@ -104,12 +108,35 @@ static void add_record(regal_order_memory *memory, uint32_t tensor,
     events[record->local].departs += (uint32_t)sign;
 }
 
+/* What changes in a block may change what travels with the exchange before it,
+ * if that is not in it, and with the one behind it. */
+static void mark_block(regal_order_memory *memory, uint32_t block) {
+  const regal_order_level *levels = memory->levels;
+  uint32_t first = levels[block].exchanged >> memory->bits, last = block + 1;
+  if (memory->changed[block] == memory->stamps)
+    return;
+  memory->changed[block] = memory->stamps;
+  while (last + 1 < memory->blocks &&
+         levels[last + 1].exchanged < last << memory->bits)
+    last++;
+  last = last < memory->blocks ? last : memory->blocks - 1;
+  for (uint32_t k = first; k <= last; k++)
+    memory->concerned[k] = memory->stamps;
+}
+
+static void mark_blocks(regal_order_memory *memory, uint32_t first,
+                        uint32_t last) {
+  for (uint32_t k = first >> memory->bits; k <= last >> memory->bits; k++)
+    mark_block(memory, k);
+}
+
 static void include(regal_order_memory *memory, uint32_t op) {
   if (op == REGAL_NONE)
     return;
   uint32_t at = memory->order->position[op];
   memory->low = at < memory->low ? at : memory->low;
   memory->high = at > memory->high ? at : memory->high;
+  mark_block(memory, at >> memory->bits);
 }
 
 static void include_record(regal_order_memory *memory, uint32_t tensor,
@@ -203,13 +230,14 @@ static void move_residents(regal_order_memory *memory, uint32_t op,
   }
 }
 
-/* Exchanges may change wherever something reads what a flipped op makes. */
+/* Exchanges may change wherever something reads what a moved op makes. */
 static void include_readers(regal_order_memory *memory, uint32_t op) {
   const regal_problem *problem = memory->problem;
   for (uint32_t u = problem->use_begin[problem->output_begin[op]];
        u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
     uint32_t at = memory->order->position[problem->consumer[u]];
     memory->high = at > memory->high ? at : memory->high;
+    mark_block(memory, at >> memory->bits);
   }
 }
 
@@ -229,6 +257,8 @@ void regal_order_memory_begin(regal_order_memory *memory, uint32_t toggled) {
   const regal_order *order = memory->order;
   if (++memory->stamps == 0) { /* they have come round */
     memset(memory->stamp, 0, memory->problem->tensors * 4);
+    memset(memory->changed, 0, memory->blocks * 4);
+    memset(memory->concerned, 0, memory->blocks * 4);
     memory->stamps = 1;
   }
   memory->dirty_count = 0;
@@ -237,9 +267,14 @@ void regal_order_memory_begin(regal_order_memory *memory, uint32_t toggled) {
   memory->high = 0;
   if (order->touched_count)
     memory->high = order->touched[order->touched_count - 1].last;
-  if (order->shifted_from != order->shifted_to) {
-    include(memory, order->op_at[order->shifted_from]);
-    mark_tensors(memory, order->op_at[order->shifted_to]);
+  for (uint32_t i = 0; i < order->touched_count; i++)
+    mark_blocks(memory, order->touched[i].first, order->touched[i].last);
+  uint32_t from = order->shifted_from, to = order->shifted_to;
+  if (from != to) {
+    include(memory, order->op_at[from]);
+    mark_tensors(memory, order->op_at[to]);
+    include_readers(memory, order->op_at[to]);
+    mark_blocks(memory, from < to ? from : to, from < to ? to : from);
   }
   for (uint32_t i = 0; i < order->flips; i++) {
     mark_tensors(memory, order->flipped[i]);

@@ -205,6 +205,12 @@ static void test_large(void **state) {
   run_cases(10000, 1200, 200, 150);
 }
 
+/* Where most blocks have nothing to do with a move. */
+static void test_huge(void **state) {
+  (void)state;
+  run_cases(50000, 60, 2000, 100);
+}
+
 /* Also where outputs may be written over inputs. */
 static void test_walk(void **state) {
   (void)state;
@@ -294,9 +300,8 @@ static void test_draw(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_small),
-      cmocka_unit_test(test_large),
-      cmocka_unit_test(test_walk),
+      cmocka_unit_test(test_small), cmocka_unit_test(test_large),
+      cmocka_unit_test(test_huge),  cmocka_unit_test(test_walk),
       cmocka_unit_test(test_draw),
   };
   return cmocka_run_group_tests_name("order memory", tests, NULL, NULL);

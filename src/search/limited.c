@@ -1,5 +1,7 @@
 #include "search/limited.h"
 
+#include <math.h>
+
 #include "search/anneal.h"
 #include "search/annealers.h"
 #include "search/order_memory.h"
@@ -9,6 +11,10 @@
  * for one that fits at all. */
 #define UNLIMITED_SHARE 0.15
 #define FITTING_SHARE 0.4
+/* Who has this long may not want to wait for a plan that fits until the fast
+ * ones are there. */
+#define LONG_SECONDS 2
+#define EARLY_SHARE 0.05
 
 /* How a fast plan is made to fit: whether it does is also luck, and costs a
  * part of what is left. Temperatures are in mean run times of ops; much more
@@ -99,9 +105,10 @@ static regal_status run_job(regal_search *search, regal_anneal_job *job,
   return regal_search_offer(search, best);
 }
 
-/* Beyond the memory limit: less memory, until it is within. From the best plan
- * so far, which may be near; then from anywhere. */
-static regal_status run_fitting(regal_search *search, regal_story *story) {
+/* Beyond the memory limit: less memory, from the best plan so far, until it is
+ * within. */
+static regal_status reduce_memory(regal_search *search, regal_story *story,
+                                  double share) {
   regal_problem view = *search->problem; /* owns nothing */
   view.objective = REGAL_MEMORY;
   const regal_annealer *annealer = regal_annealer_for(&view);
@@ -116,19 +123,29 @@ static regal_status run_fitting(regal_search *search, regal_story *story) {
                           .until_fits = true,
                           .stream = UINT32_MAX};
   bool fits;
-  REGAL_TRY(run_job(search, &job, FITTING_SHARE, &fits));
+  REGAL_TRY(run_job(search, &job, share, &fits));
   regal_story_tell(story, search, "memory annealing");
-  if (fits || regal_search_should_stop(search))
-    return REGAL_OK;
+  return REGAL_OK;
+}
+
+/* The same from anywhere. */
+static regal_status find_less_memory(regal_search *search, regal_story *story,
+                                     double share) {
+  regal_problem view = *search->problem; /* owns nothing */
   regal_bound enough = search->bound;
   regal_plan *best;
+  view.objective = REGAL_MEMORY;
   for (uint32_t a = 0; a < view.devices; a++)
     if (enough.peak_bytes < view.limit[a])
       enough.peak_bytes = view.limit[a];
-  REGAL_TRY(run_view(search, &view, &enough, FITTING_SHARE, &best));
+  REGAL_TRY(run_view(search, &view, &enough, share, &best));
   REGAL_TRY(regal_search_offer(search, best));
   regal_story_tell(story, search, "search for less memory");
   return REGAL_OK;
+}
+
+static bool wants_fit(regal_search *search) {
+  return search->best_fitness.excess > 0 && !regal_search_should_stop(search);
 }
 
 /* From a plan that is faster than the limit allows to one within it. */
@@ -187,9 +204,14 @@ regal_status regal_search_within_limit(regal_search *search,
   const regal_problem *problem = search->problem;
   if (problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
+  double seconds = search->deadline - regal_seconds();
+  if (wants_fit(search) && seconds > LONG_SECONDS && isfinite(seconds))
+    REGAL_TRY(reduce_memory(search, story, EARLY_SHARE));
   if (regal_annealer_for(problem))
     REGAL_TRY(run_fast(search, story));
-  if (search->best_fitness.excess > 0 && !regal_search_should_stop(search))
-    return run_fitting(search, story);
+  if (wants_fit(search))
+    REGAL_TRY(reduce_memory(search, story, FITTING_SHARE));
+  if (wants_fit(search))
+    REGAL_TRY(find_less_memory(search, story, FITTING_SHARE));
   return REGAL_OK;
 }

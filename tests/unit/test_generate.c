@@ -356,22 +356,40 @@ static void test_stop_in_a_batch(void **state) {
   assert_same_folders("judged", "alarmed");
 }
 
-/* Ends the process at some moment, again and again. */
+/* An allocator that ends the process. */
+static void *resize_or_die(void *left, void *block, size_t old_bytes,
+                           size_t new_bytes) {
+  (void)old_bytes;
+  if ((*(size_t *)left)-- == 0)
+    raise(SIGKILL);
+  if (new_bytes)
+    return realloc(block, new_bytes);
+  free(block);
+  return NULL;
+}
+
+/* Ends the process at some moment, again and again: in turns at an allocation,
+ * which is sure to come before the end at first, and after some time, which on
+ * a busy machine may be too late. */
 static void test_kill(void **state) {
   regal_options options = small(60);
   (void)state;
   int kills = 0, status = 1;
   for (useconds_t delay = 300; status != 0 && kills < 1000; delay += 300) {
+    size_t left = kills % 2 ? SIZE_MAX : 10 + 10 * (size_t)kills;
+    regal_allocator allocator = {resize_or_die, &left};
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
       regal_context *context;
-      regal_context_create(&context, NULL);
+      regal_context_create(&context, &allocator);
       _exit(regal_generate(context, "killed", &options, NULL, NULL, NULL) !=
             REGAL_OK);
     }
-    usleep(delay);
-    kill(child, SIGKILL);
+    if (kills % 2) {
+      usleep(delay);
+      kill(child, SIGKILL);
+    }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(status == 0 || WIFSIGNALED(status));
     kills += status != 0;

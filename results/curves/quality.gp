@@ -12,41 +12,25 @@ set tics nomirror out
 set yrange [0:]
 set output 'free.svg'
 set title 'free' noenhanced
-plot 'free.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'free.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'free.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'free.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'blocking-25.svg'
 set title 'blocking-25' noenhanced
-plot 'blocking-25.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'blocking-25.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'blocking-25.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'blocking-25.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'blocking-450.svg'
 set title 'blocking-450' noenhanced
-plot 'blocking-450.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'blocking-450.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'blocking-450.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'blocking-450.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'overlapped-25.svg'
 set title 'overlapped-25' noenhanced
-plot 'overlapped-25.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'overlapped-25.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'overlapped-25.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'overlapped-25.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'runtime-4.svg'
 set title 'runtime-4' noenhanced
-plot 'runtime-4.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'runtime-4.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'runtime-4.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'runtime-4.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'memory-2.svg'
 set title 'memory-2' noenhanced
-plot 'memory-2.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'memory-2.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'memory-2.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'memory-2.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'memory-4.svg'
 set title 'memory-4' noenhanced
-plot 'memory-4.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'memory-4.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'memory-4.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'memory-4.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'
 set output 'limited.svg'
 set title 'limited' noenhanced
-plot 'limited.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto', \
-  'limited.csv' index 1 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'brkga evaluations=5000', \
-  'limited.csv' index 2 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'heft'
+plot 'limited.csv' index 0 using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.5 title 'auto'

@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   printf("%8s %9s %9s %9s %12s %12s\n", "rounds T", "brkga", "regal", "ratio",
          "rule", "ratio");
   static const uint32_t depths[] = {2, 4, 16};
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
     save_policy(problem, depths[i]);
     candidate c[] = {prepare(problem, evaluations, "brkga", ""),
                      prepare(problem, evaluations, "regal", POLICY_FILE),

@@ -95,13 +95,14 @@ static regal_status run_unlimited(regal_search *search, regal_story *story,
 }
 
 /* What an annealing finds is offered to the search, which knows what it is
- * worth. */
+ * worth. `fits` may be NULL. */
 static regal_status run_job(regal_search *search, regal_anneal_job *job,
                             double share, bool *fits) {
   regal_plan *best;
   regal_anneal_grant(search, share, job);
   REGAL_TRY(regal_anneal(job, &best));
-  *fits = plan_fits(search, best);
+  if (fits)
+    *fits = plan_fits(search, best);
   return regal_search_offer(search, best);
 }
 
@@ -122,8 +123,7 @@ static regal_status reduce_memory(regal_search *search, regal_story *story,
                           .cold = annealer->cold,
                           .until_fits = true,
                           .stream = UINT32_MAX};
-  bool fits;
-  REGAL_TRY(run_job(search, &job, share, &fits));
+  REGAL_TRY(run_job(search, &job, share, NULL));
   regal_story_tell(story, search, "memory annealing");
   return REGAL_OK;
 }
@@ -176,8 +176,7 @@ static regal_status refine(regal_search *search, regal_story *story) {
                           .hot = by->refine_hot,
                           .cold = by->refine_cold,
                           .stream = UINT32_MAX - 1};
-  bool fits;
-  REGAL_TRY(run_job(search, &job, 1, &fits));
+  REGAL_TRY(run_job(search, &job, 1, NULL));
   regal_story_tell(story, search, "annealing of that");
   return REGAL_OK;
 }

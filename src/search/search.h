@@ -46,7 +46,7 @@ struct regal_search {
   regal_fitness best_fitness; /* of `best`, or of what a method still holds as
                                  genes: what progress and stop rules see */
   regal_stop stop;
-  char account[512]; /* what the method did, in one line */
+  char account[1024]; /* what the method did, in one line */
 };
 
 /* Offers a plan: costs it with the fast simulator, keeps it if it is better

@@ -31,4 +31,6 @@ void regal_story_tell(regal_story *story, const regal_search *search,
                gap_of(search), when);
   if (wrote > 0 && (size_t)wrote < room)
     story->length += (size_t)wrote;
+  else
+    story->text[story->length] = 0; /* rather nothing than half of it */
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door: `make help` lists what there is. CMake does the work; the
 # presets in CMakePresets.json can be used directly too.
 #

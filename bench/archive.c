@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_archive: an archive of many graphs: how fast it opens, and how fast its
  * graphs stream.
  *
@@ -17,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/threads.h"
-#include "data/statistics.h"
-#include "data/synthetic.h"
-#include "formats/archive_catalog.h"
+#include "base/parallel/threads.h"
+#include "dataset/archive/catalog.h"
+#include "dataset/statistics.h"
+#include "dataset/synthetic/synthetic.h"
 
 #define DISTINCT 256
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares two builds of regal: the same plans, and as fast?
 
   bench/compare_builds.py plans OLD NEW [--only TEXT]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_decode: microseconds per evaluation of the decoders, against a plain
  * float-key binary-heap decoder of the same semantics, on one thread.
  *
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "data/synthetic.h"
-#include "search/proposal.h"
+#include "dataset/synthetic/synthetic.h"
+#include "evolve/proposal.h"
 #include "support/reference_decoder.h"
 #include "support/timing.h"
 

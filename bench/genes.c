@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_genes: nanoseconds per gene of drawing and mixing chromosomes, on one
  * thread. Beta draws: as the paper's policy makes them (two affinities from 4
  * distributions, a priority from 256, two transfer genes uniform), with one of
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "search/proposal.h"
+#include "evolve/proposal.h"
 #include "support/timing.h"
 
 typedef struct draw {

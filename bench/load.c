@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_load: building, saving and loading graphs of up to a million ops, with
  * the time and the largest memory that each step took: both must be linear.
  *
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/threads.h"
-#include "data/synthetic.h"
+#include "base/parallel/threads.h"
+#include "dataset/synthetic/synthetic.h"
 
 static void check(regal_context *context, regal_status status) {
   if (status == REGAL_OK)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_local: local search.
  *
  *   build/bench/bench_local [ARCHIVE:GRAPH]...
@@ -14,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/recipe.h"
+#include "anneal/local/local.h"
+#include "dataset/synthetic/recipe.h"
 #include "decode/decoder.h"
 #include "decode/walk.h"
-#include "search/local.h"
-#include "search/proposal.h"
+#include "evolve/proposal.h"
 #include "support/timing.h"
 
 #define CHROMOSOMES 64

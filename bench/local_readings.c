@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Readings of the paper's local search, against BRKGA at 5000 evaluations.
  *
  *   bench_local_readings [GRAPHS]
@@ -16,9 +17,9 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "cost/plan.h"
-#include "cost/simulate.h"
-#include "data/synthetic.h"
+#include "cost/model/plan.h"
+#include "cost/model/simulate.h"
+#include "dataset/synthetic/synthetic.h"
 
 enum { EVALUATIONS = 5000, PATIENCE = 5, GRAPHS = 40 };
 

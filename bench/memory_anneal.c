@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_memory_anneal: what annealing for peak memory is worth.
  *
  *   build/bench/bench_memory_anneal speed
@@ -17,15 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anneal/driver/annealers.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "cost/bound.h"
-#include "cost/simulate.h"
-#include "data/synthetic.h"
+#include "cost/bound/bound.h"
+#include "cost/model/simulate.h"
+#include "dataset/archive/catalog.h"
+#include "dataset/synthetic/synthetic.h"
 #include "decode/walk.h"
-#include "formats/archive_catalog.h"
-#include "search/annealers.h"
-#include "search/orders.h"
+#include "heuristic/list/orders.h"
 #include "support/timing.h"
 
 typedef struct settings {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_nn: milliseconds of a policy's forward and backward on one graph, one
  * thread, for each kind (T = 2, GRU, mean, width 32, the paper's heads, 8
  * action samples); and microseconds of our matrix product against a BLAS's.

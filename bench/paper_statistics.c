@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The paper's statistics: what BRKGA gains on the paper's synthetic graphs from
  * 1K to 10K evaluations, how many graphs pass the 18% filter, and the gap to
  * the lower bound at 5K, for several readings of the paper.

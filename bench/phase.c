@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_phase: phase annealing by itself, with the plainest schedule.
  *
  *   build/bench/bench_phase
@@ -12,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anneal/driver/annealers.h"
 #include "base/text.h"
-#include "cost/simulate.h"
-#include "data/synthetic.h"
-#include "formats/archive_catalog.h"
-#include "search/annealers.h"
+#include "cost/model/simulate.h"
+#include "dataset/archive/catalog.h"
+#include "dataset/synthetic/synthetic.h"
 #include "support/timing.h"
 
 static const regal_annealer *const phase = &regal_annealer_phase;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_policy: what a policy costs at the time of use: `regal`, features and
  * network included, against `brkga` at equal evaluations, on one thread. The
  * paper: 1.04 s against 0.89 s, 17%; here at most that, too.
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/synthetic.h"
+#include "dataset/synthetic/synthetic.h"
 #include "learn/propose.h"
 #include "policy/policy_file.h"
 #include "support/timing.h"

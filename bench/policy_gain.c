@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_policy_gain: what policies are worth, at equal evaluations.
  *
  *   bench_policy_gain DATASET POLICIES [NAME=VALUE...]
@@ -29,8 +30,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "learn/crew.h"
 #include "learn/policies.h"
+#include "learn/workers.h"
 #include "regal_data.h"
 #include "support/oracle.h"
 
@@ -47,7 +48,7 @@ typedef struct graph_case {
 typedef struct bench {
   regal_context *context;
   regal_options options;
-  regal_crew *crew;
+  regal_workers *crew;
   regal_dataset *dataset;
   graph_case *cases;
   size_t count;
@@ -315,7 +316,7 @@ static void run_variant(bench *b, const char *policy, bool greedy,
   b->greedy = greedy;
   b->jittered = jittered;
   b->budget = budget;
-  check(b, regal_crew_run(b->crew, b->count * b->seeds, run_item, b));
+  check(b, regal_workers_run(b->crew, b->count * b->seeds, run_item, b));
   take_means(b, standard);
   figures f = summarise(b);
   if (standard)
@@ -373,7 +374,7 @@ static void tear_down(bench *b) {
   free(b->cases);
   free(b->costs);
   free(b->seconds);
-  regal_crew_free(b->crew);
+  regal_workers_free(b->crew);
   regal_dataset_free(b->dataset);
   regal_context_free(b->context);
 }
@@ -391,7 +392,7 @@ int main(int argc, char **argv) {
   check(&b, regal_dataset_open(b.context, argv[1], &b.dataset));
   load_cases(&b);
   read_best(&b);
-  check(&b, regal_crew_create(b.context, &b.options, &b.crew));
+  check(&b, regal_workers_create(b.context, &b.options, &b.crew));
   b.costs = calloc(b.count * b.seeds, sizeof *b.costs);
   b.seconds = calloc(b.count * b.seeds, sizeof *b.seconds);
   if (b.each_file && !(b.each = fopen(b.each_file, "w")))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_quality: methods x graphs x machines x budgets x seeds, one line of CSV
  * for each run. Every plan is verified. bench/quality.py turns the lines into
  * tables, and keeps the best plans.
@@ -23,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel/threads.h"
 #include "base/text.h"
-#include "base/threads.h"
-#include "formats/archive_catalog.h"
+#include "dataset/archive/catalog.h"
 #include "regal.h"
 #include "support/cpu_clock.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tables and curves from bench_quality's lines, and the best known plans.
 
   bench/quality.py merge CSV... --plans DIR [--list FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The real graphs of data/ as one dataset: bench/real_set.py OUTPUT.zip
 
 Packs data/torch.zip, tf.zip and xla.zip together, or those of --archives; names

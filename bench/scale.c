@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_scale: layered graphs from a thousand to a million ops: how long it
  * takes to load and bind them, what each list scheduler gives and takes, what
  * `auto` makes of them, and the memory that all of it needs.
@@ -23,8 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/threads.h"
-#include "data/synthetic.h"
+#include "base/parallel/threads.h"
+#include "dataset/synthetic/synthetic.h"
 
 enum { WIDTH = 32, FAN_IN = 2, SEED = 7 };
 

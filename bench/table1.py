@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The paper's Table 1: every method at 5000 evaluations, against BRKGA.
 
   bench/table1.py                       200 synthetic graphs and all real ones

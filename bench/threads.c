@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_threads: evaluations per second of BRKGA on a 1000-op graph with one
  * and with more threads, taking turns in one run. Wall time: needs a quiet
  * machine.
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/threads.h"
-#include "data/synthetic.h"
+#include "base/parallel/threads.h"
+#include "dataset/synthetic/synthetic.h"
 
 static void check(regal_context *context, regal_status status) {
   if (status == REGAL_OK)

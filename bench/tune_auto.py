@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tunes how `auto` anneals: writes src/search/recipes_table.h.
+# SPDX-License-Identifier: Apache-2.0
+"""Tunes how `auto` anneals: writes src/anneal/schedule_table.h.
 
   bench/tune_auto.py run [--jobs N] [--seconds S] [--prefix CMD] [--folder DIR]
                          [--kinds ...] [--sizes ...] [--budgets ...]
@@ -47,8 +48,8 @@ import time
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TABLE = ROOT / "src/search/recipes_table.h"
-# Kinds of src/search/recipes.h, in its order: the settings of bench_quality
+TABLE = ROOT / "src/anneal/schedule_table.h"
+# Kinds of src/anneal/schedules.h, in its order: the settings of bench_quality
 # that stand for each, and the archives that its graphs come from, in turns.
 KINDS = {
     "FREE": (("free",), "torch torch xla torch tf"),

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The settings that come with regal (settings/*.json), tuned anew:
 #
 #   bench/tune_settings.sh sets FOLDER     training sets, for the two objectives:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One device, peak memory: XLA's training graphs against XLA's own orders.
 
   bench/xla_memory.py [--regal PROGRAM] [--seconds S] [--seed N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How close the model's peaks are to what XLA reports for its own orders.
 
   bench/xla_peaks.py [DATA] [--regal PROGRAM] [--graphs]

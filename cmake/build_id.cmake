@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes generated/build_id.h: commit, compiler and flags. It is looked at in
 # every build, and touched only when what it says has changed.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How everything of ours is compiled.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the library links. The same list is in regal.pc, for static linking.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # regal_embed(FILE NAME): "NAME.embedded.h" defines NAME_embedded, the file's
 # bytes, so that the installed program needs no file.
 function(regal_embed file name)
@@ -38,4 +39,4 @@ ${includes}
 endfunction()
 
 regal_embed_folder(policies policy policy) # for src/learn/policies.c
-regal_embed_folder(settings json settings) # for src/api/tuned.c
+regal_embed_folder(settings json settings) # for src/evolve/tuned.c

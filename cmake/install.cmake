@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake --install: program, libraries, headers, regal.pc, man page, completion.
 install(TARGETS regal_shared
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

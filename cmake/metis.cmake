@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The optional component behind `--partitioner metis`: METIS (Debian:
 # libmetis-dev).
 #
@@ -12,7 +13,7 @@ if(REGAL_METIS)
   find_library(REGAL_METIS_LIBRARY metis)
   mark_as_advanced(REGAL_METIS_INCLUDES REGAL_METIS_LIBRARY)
   if(REGAL_METIS_INCLUDES AND REGAL_METIS_LIBRARY)
-    set_source_files_properties(src/search/partition_metis.c PROPERTIES
+    set_source_files_properties(src/heuristic/partition/metis.c PROPERTIES
       INCLUDE_DIRECTORIES "${REGAL_METIS_INCLUDES}")
     list(APPEND REGAL_DEPENDENCIES ${REGAL_METIS_LIBRARY})
     string(APPEND REGAL_PC_LIBRARIES " -lmetis")

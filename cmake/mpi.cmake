@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 # The optional component that trains on several processes: MPI (Debian:
-# libopenmpi-dev) behind one file, src/learn/team_mpi.c.
+# libopenmpi-dev) behind one file, src/base/parallel/ranks_mpi.c.
 #
 # Sets REGAL_HAS_MPI; adds to REGAL_DEPENDENCIES, REGAL_PC_LIBRARIES.
 set(REGAL_MPI AUTO CACHE STRING

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The optional component that infers shapes of ONNX models: libonnx (Debian:
 # libonnx-dev) behind one file in C++.
 #
@@ -37,7 +38,7 @@ if(REGAL_ONNX_SHAPES AND NOT onnx_missing)
   set(CMAKE_CXX_STANDARD 17)
   set(CMAKE_CXX_VISIBILITY_PRESET hidden)
   set(CMAKE_CXX_VISIBILITY_INLINES_HIDDEN ON)
-  set_source_files_properties(src/formats/onnx_inference.cc PROPERTIES
+  set_source_files_properties(src/format/onnx/inference.cc PROPERTIES
     COMPILE_DEFINITIONS "ONNX_NAMESPACE=onnx;ONNX_ML=1"
     INCLUDE_DIRECTORIES "${REGAL_ONNX_INCLUDES}"
     # Its runtime part is not there when a C compiler links.

@@ -1,4 +1,5 @@
-# src/FOLDER/NAME.proto becomes "NAME.pb-c.h" and code, when it is built.
+# SPDX-License-Identifier: Apache-2.0
+# NAME.proto anywhere under src/ becomes "NAME.pb-c.h" and code, when it is built.
 #
 # Sets REGAL_GENERATED_INCLUDES, REGAL_PROTOBUF_OBJECTS, REGAL_PROTOBUF_TARGETS.
 set(REGAL_GENERATED_INCLUDES ${CMAKE_BINARY_DIR}/generated)
@@ -9,7 +10,7 @@ set(REGAL_PROTOBUF_TARGETS "")
 find_program(REGAL_PROTOC_C protoc-c REQUIRED)
 # Where protobuf-c/protobuf-c.proto is.
 pkg_get_variable(protobuf_c_includes libprotobuf-c includedir)
-file(GLOB protocols CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/*.proto)
+file(GLOB_RECURSE protocols CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.proto)
 set(generated "")
 foreach(protocol IN LISTS protocols)
   cmake_path(GET protocol STEM name)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DSOURCE_DIR=.. -DOUTPUT=.. -DCOMPILER=.. -DFLAGS=.. -P this file
 #
 # The commit is "release" where the source is not a git work tree of its own: an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shortest useful program: a graph, two devices, a plan.
  *
  *   cc optimize.c -o optimize $(pkg-config --cflags --libs regal)

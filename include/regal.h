@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal: places and schedules the ops of a neural network's computation graph.
  *
  * The shortest program (examples/optimize.c is this, with its checks, and is

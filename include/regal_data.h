@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Datasets: graphs in a folder or a zip archive, with an index.csv.
  *
  * An index says for each graph its name and file, the split and family to which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options: one row each, for the command line, the library and
  * the documentation alike.
  *

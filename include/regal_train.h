@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Training: a policy from a dataset.
  *
  *   regal_options_set(context, &options, "output", "my.policy");

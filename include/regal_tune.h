@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tuning: settings of BRKGA that do well on a whole training set, for method
  * `tuned`. Conventions are those of regal.h. Experimental.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion for bash: commands, each command's own options, then files.
 # All of it is asked of the program, so it cannot be out of date.
 _regal() {

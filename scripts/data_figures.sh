@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Draws docs/img/*.svg, the histograms of docs/data.md: data_figures.sh REGAL
 # Needs gnuplot.
 set -euo pipefail

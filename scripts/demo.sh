@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Optimizes a real network for two devices, once for each objective, and shows
 # what came out: scripts/demo.sh PROGRAM
 set -euo pipefail

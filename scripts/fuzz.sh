@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs every libFuzzer target: scripts/fuzz.sh FOLDER SECONDS
 #
 # Two at a time. New inputs go to build-fuzz/corpus/TARGET; the committed ones

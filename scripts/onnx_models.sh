@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Prints the folder of ONNX's light models: scripts/onnx_models.sh FOLDER
 #
 # They are real networks (ResNet-50, DenseNet-121, VGG-19, ...) whose weights

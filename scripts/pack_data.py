@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes data/torch.zip, data/tf.zip and data/xla.zip: pack_data.py REGAL FOLDER
 
 FOLDER has the graphs as they were captured: torch/, tf/ and xla/, each with its

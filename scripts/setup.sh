@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing to build or test regal: scripts/setup.sh SET...
 #
 #   build   compiler, CMake, Ninja and the libraries that regal links

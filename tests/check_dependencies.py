@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that dependencies between folders of src/ point one way.
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that dependencies between the rooms of src/ point one way.
 
-  check_dependencies.py                 the #include lines of src/
+  check_dependencies.py                 the #include lines of src/, the names
   check_dependencies.py --symbols A SO  and what libregal.a and .so offer
   check_dependencies.py --self-test     planted violations must be found
+
+A room is a folder of src/, or a folder in one: ROOMS says which rooms each may
+use. A name that a header declares means one thing: no other header defines a
+type, function, constant or macro of that name. No room has more than MOST_FILES
+files, no file more than MOST_LINES lines.
 
 Every violation is one line on stdout; the exit status is 1 if there is any.
 """
@@ -13,25 +19,59 @@ import subprocess
 import sys
 import tempfile
 
-# folder: the folders that it builds on. What those build on is included.
-FOLDERS = {
+# room: the rooms that it builds on. What those build on is included.
+ROOMS = {
     "base": [],
-    "graph": ["base"],
-    "cost": ["graph"],
-    "decode": ["cost"],
+    "base/parallel": ["base"],
+    "graph": ["base/parallel"],
+    "cost/model": ["graph"],
+    "cost/verify": ["cost/model"],
+    "cost/bound": ["cost/model"],
+    "decode": ["cost/model"],
     "search": ["decode"],
-    "exact": ["search"],
-    "nn": ["base"],
-    "policy": ["graph", "nn"],
-    "learn": ["search", "policy"],
-    "formats": ["cost"],
-    "data": ["cost"],
-    "report": ["cost"],
-    # The public calls that tie the parts together.
-    "api": ["search", "exact", "learn", "formats", "data", "report"],
+    # Plans without search; all of them together in the room above.
+    "heuristic/list": ["search", "heuristic"],
+    "heuristic/cut": ["heuristic/list"],
+    "heuristic/partition": ["heuristic/list"],
+    "heuristic": ["search"],
+    # Genes. Settings are kept as JSON.
+    "evolve": ["search", "format/json"],
+    # Moves. `fold` of heuristic/cut ranks ops by layer.
+    "anneal/driver": ["search"],
+    "anneal/order": ["anneal/driver", "heuristic/cut"],
+    "anneal/phase": ["anneal/driver", "heuristic/cut"],
+    "anneal/peak": ["anneal/driver"],
+    "anneal/levels": ["anneal/driver"],
+    "anneal/local": ["anneal/order", "anneal/peak"],
+    "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/levels",
+               "anneal/local", "heuristic/list"],
+    "auto": ["anneal", "evolve", "heuristic"],
+    "exact": ["auto"],
+    "nn": ["base/parallel"],
+    "policy": ["cost/model", "nn"],
+    "learn": ["auto", "policy"],
+    "format": ["graph"],
+    "format/proto": ["format"],
+    "format/json": ["format"],
+    "format/tensorflow": ["format", "format/proto"],
+    "format/onnx": ["format/json", "format/proto"],
+    # Plans may stand in archives.
+    "format/plan": ["format/json", "cost/model", "dataset/archive"],
+    "dataset/archive": ["format", "format/proto"],
+    "dataset/synthetic": ["graph"],
+    "dataset": ["dataset/archive", "dataset/synthetic", "cost/model"],
+    # The filter keeps graphs that BRKGA can improve.
+    "dataset/generate": ["dataset", "evolve", "format/tensorflow"],
+    "tune": ["evolve", "dataset"],
+    "report": ["cost/verify", "cost/bound", "format/plan"],
+    # The public calls that tie the rooms together.
+    "api": ["exact", "learn", "tune", "format/onnx", "format/plan",
+            "format/tensorflow", "dataset/generate", "report"],
     # The program: public headers only.
     "cli": [],
 }
+MOST_FILES = 25
+MOST_LINES = 450
 PUBLIC = {"regal.h", "regal_options.h", "regal_data.h", "regal_train.h",
           "regal_tune.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
@@ -40,44 +80,117 @@ DECLARED = re.compile(r"REGAL_API\b[^;{]*?\b(regal_\w+)\s*\(")
 FOREIGN = re.compile(r"^(__|_init$|_fini$|_edata$|_end$)")
 
 
-def reachable(folder):
-    found = set()
-    for below in FOLDERS[folder]:
-        found |= {below} | reachable(below)
+def reachable(room, rooms=None):
+    rooms = rooms or ROOMS
+    found, ahead = set(), list(rooms[room])
+    while ahead:
+        below = ahead.pop()
+        if below not in found:
+            found.add(below)
+            ahead += rooms[below]
     return found
 
 
-def include_violation(path, folder, target):
+def check_map(rooms):
+    """The map itself has no circle."""
+    for room in rooms:
+        if room in reachable(room, rooms):
+            yield f"the map: {room} builds on itself"
+
+
+def include_violation(path, room, target):
     """Why the file may not include the target; None when it may."""
-    parts = pathlib.PurePosixPath(target).parts
     if target in PUBLIC:
         return None
-    if len(parts) == 1:
+    used, _, name = target.rpartition("/")
+    if not used:
         generated = (target == "build_id.h" or
                      target.endswith((".pb-c.h", ".embedded.h")))
-        if (generated and folder != "cli") or (path.parent / target).exists():
+        if (generated and room != "cli") or (path.parent / target).exists():
             return None
         return "is neither public, nor generated, nor beside it"
-    if len(parts) != 2 or parts[0] not in FOLDERS:
-        return "is not of the form folder/name.h"
-    if parts[0] != folder and parts[0] not in reachable(folder):
-        return f"but {folder} may not use {parts[0]}"
+    if used not in ROOMS:
+        return "is not of the form room/name.h"
+    if used != room and used not in reachable(room):
+        return f"but {room} may not use {used}"
     return None
 
 
+def sources_of(source):
+    return sorted(path for path in source.rglob("*.*")
+                  if path.suffix in (".c", ".cc", ".h"))
+
+
 def check_includes(source):
-    for path in sorted(path for path in source.rglob("*.*")
-                       if path.suffix in (".c", ".cc", ".h")):
+    for path in sources_of(source):
         relative = path.relative_to(source)
-        folder = relative.parts[0]
-        if folder not in FOLDERS or len(relative.parts) != 2:
-            yield f"src/{relative}: not in a folder of the map"
+        room = str(relative.parent)
+        if room not in ROOMS:
+            yield f"src/{relative}: not in a room of the map"
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
-            why = match and include_violation(path, folder, match[1])
+            why = match and include_violation(path, room, match[1])
             if why:
                 yield f'src/{relative}:{number}: includes "{match[1]}", {why}'
+
+
+def check_sizes(source):
+    rooms = {}
+    for path in sources_of(source):
+        rooms.setdefault(str(path.parent.relative_to(source)), []).append(path)
+        lines = path.read_text().count("\n")
+        if lines > MOST_LINES:
+            yield (f"src/{path.relative_to(source)}: {lines} lines, more than "
+                   f"{MOST_LINES}")
+    for room, paths in sorted(rooms.items()):
+        if len(paths) > MOST_FILES:
+            yield f"src/{room}: {len(paths)} files, more than {MOST_FILES}"
+
+
+# What a header defines: functions with a body, types, constants, macros. A
+# declaration may be repeated, a definition may not.
+DEFINES = [re.compile(pattern, re.M) for pattern in (
+    r"^#define (\w+)",
+    r"^typedef (?:struct|enum|union) (\w+) \{",
+    r"^(?:struct|enum|union) (\w+) \{",
+    r"^}\s*(\w+);",
+    r"^typedef (?!struct (\w+) \1;|enum|union)[^;{(]*?(\w+);",
+    r"^typedef [^;{]*?\(\*(\w+)\)",
+    r"^(?:static inline|REGAL_INLINE)[^;{]*?\b(\w+)\([^;{]*\{",
+    r"^  (REGAL_[A-Z0-9_]+)(?: = [^,]*)?,?(?: |$)",
+)]
+DECLARES = re.compile(r"^(?:REGAL_API )?(?:const |struct |unsigned )?\w+ "
+                      r"\**(regal_\w+)\([^;{]*\)[^;{]*;", re.M)
+
+
+def names_of(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    found = set()
+    for pattern in DEFINES:
+        found |= {match[match.re.groups] for match in pattern.finditer(text)}
+    return found, set(DECLARES.findall(text))
+
+
+def check_names(headers):
+    """headers: (name, text). One meaning for each name that they share."""
+    defined, declared = {}, {}
+    for name, text in headers:
+        defines, declares = names_of(text)
+        for word in sorted(defines):
+            if defined.setdefault(word, name) != name:
+                yield (f"{name}: {word} has another meaning in "
+                       f"{defined[word]}")
+        for word in sorted(declares):
+            if declared.setdefault(word, name) != name:
+                yield f"{name}: {word} is declared in {declared[word]} too"
+
+
+def headers_of(root):
+    paths = sorted((root / "include").glob("*.h"))
+    paths += sorted(path for path in (root / "src").rglob("*.h")
+                    if "cli" not in path.parts)
+    return [(str(path.relative_to(root)), path.read_text()) for path in paths]
 
 
 def nm(*arguments):
@@ -126,14 +239,16 @@ def self_test():
         source = pathlib.Path(folder)
         plant(source, "graph/good.c", '#include "base/context.h"')
         plant(source, "search/good.c", '#include "graph/graph.h"')
-        plant(source, "api/good.c", '  #  include "formats/formats.h"')
+        plant(source, "api/good.c", '  #  include "format/plan/machine.h"')
+        plant(source, "heuristic/cut/good.c",
+              '#include "heuristic/list/orders.h"')
         plant(source, "cli/good.c", '#include "regal.h"')
         plant(source, "cli/other.c", '#include "good.c"')
         assert list(check_includes(source)) == []
         plant(source, "base/a.c", '#include "graph/graph.h"')
         plant(source, "cli/b.c", '#include "base/context.h"')
-        plant(source, "cost/c.c", '\n#include "formats/formats.h"')
-        plant(source, "cost/d.c", '#include "../base/context.h"')
+        plant(source, "cost/model/c.c", '\n#include "format/plan/machine.h"')
+        plant(source, "cost/bound/d.c", '#include "../base/context.h"')
         plant(source, "nn/e.c", '#include "graph/graph.h"')
         plant(source, "other/f.c", "")
         plant(source, "search/g.c", '#include "nowhere.h"')
@@ -142,16 +257,39 @@ def self_test():
             " but base may not use graph",
             'src/cli/b.c:1: includes "base/context.h",'
             " but cli may not use base",
-            'src/cost/c.c:2: includes "formats/formats.h",'
-            " but cost may not use formats",
-            'src/cost/d.c:1: includes "../base/context.h",'
-            " is not of the form folder/name.h",
+            'src/cost/bound/d.c:1: includes "../base/context.h",'
+            " is not of the form room/name.h",
+            'src/cost/model/c.c:2: includes "format/plan/machine.h",'
+            " but cost/model may not use format/plan",
             'src/nn/e.c:1: includes "graph/graph.h",'
             " but nn may not use graph",
-            "src/other/f.c: not in a folder of the map",
+            "src/other/f.c: not in a room of the map",
             'src/search/g.c:1: includes "nowhere.h",'
             " is neither public, nor generated, nor beside it",
         ], "\n".join(check_includes(source))
+        for number in range(MOST_FILES):
+            plant(source, f"nn/{number}.c", "")
+        plant(source, "graph/long.c", "\n" * MOST_LINES)
+        assert list(check_sizes(source)) == [
+            f"src/graph/long.c: {MOST_LINES + 1} lines, more than "
+            f"{MOST_LINES}",
+            f"src/nn: {MOST_FILES + 1} files, more than {MOST_FILES}"]
+    assert list(check_map({"a": ["b"], "b": ["c"], "c": ["b"]})) == [
+        "the map: b builds on itself", "the map: c builds on itself"]
+    assert list(check_names([
+        ("a.h", "typedef struct regal_a {\n  int b;\n} regal_a;\n"
+                "static inline int regal_c(void) {\n}\n"
+                "int regal_d(int);\n#define E 1\n"
+                "typedef enum regal_f {\n  REGAL_G,\n} regal_f;\n"),
+        ("b.h", "struct regal_a {\n};\n/* regal_c( */\n"
+                "bool regal_c(void);\nint regal_d(int);\n"),
+        ("c.h", "static inline bool\nregal_c(int a) {\n}\n#define E 2\n"
+                "enum {\n  REGAL_G\n};\n")])) == [
+        "b.h: regal_a has another meaning in a.h",
+        "b.h: regal_d is declared in a.h too",
+        "c.h: E has another meaning in a.h",
+        "c.h: REGAL_G has another meaning in a.h",
+        "c.h: regal_c has another meaning in a.h"]
     archive = ("lib.a:a.c.o:0000000000000000 T regal_one\n"
                "lib.a:a.c.o:0000000000000000 T two\n"
                "lib.a:a.cc.o:0000000000000000 W _ZNSt3setIiE4findERKi\n"
@@ -172,7 +310,8 @@ def main(arguments):
     if arguments == ["--self-test"]:
         self_test()
         return 0
-    violations = list(check_includes(root / "src"))
+    violations = [*check_map(ROOMS), *check_includes(root / "src"),
+                  *check_sizes(root / "src"), *check_names(headers_of(root))]
     if len(arguments) == 3 and arguments[0] == "--symbols":
         violations += check_archive(
             nm("-A", "-g", "--defined-only", arguments[1]))

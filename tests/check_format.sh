@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Fails when clang-format would change any of our C files.
 set -euo pipefail
 cd "$(dirname "$0")/.."

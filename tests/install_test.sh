@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs into an empty folder, then builds and runs the example against that,
 # as a user would: install_test.sh BUILD_FOLDER [CFLAGS]
 set -euo pipefail

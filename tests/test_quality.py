@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """bench/quality.py on made-up lines and plans.
 
 A stand-in for regal reads the "plan", which is the JSON that `regal evaluate`

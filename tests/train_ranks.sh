@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # 'regal train' on 1, 2 and 4 ranks of MPI gives the same policy, and a rank
 # that dies ends the job, which then resumes: train_ranks.sh REGAL
 # Exit status 77 (skipped) without mpirun.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # 'regal tune' on 1, 2 and 3 ranks of MPI makes the same settings and the same
 # table of runs as alone, and one rank reports: tune_ranks.sh REGAL
 # Exit status 77 (skipped) without mpirun.

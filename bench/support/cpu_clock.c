@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stands before the C library's clock_gettime in this program alone: the
  * library is linked statically, so that its deadlines follow. */
 #define _GNU_SOURCE /* for syscall() */

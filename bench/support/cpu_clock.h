@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Budgets in CPU time, for measurements on a machine that has other work. */
 #ifndef REGAL_BENCH_CPU_CLOCK_H
 #define REGAL_BENCH_CPU_CLOCK_H

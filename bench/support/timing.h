@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timing for ratios: candidates take turns, round after round, and each one's
  * fastest round counts, so that a busy machine disturbs them alike. */
 #ifndef REGAL_BENCH_TIMING_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result of a plan that somebody else made. */
-#include "cost/plan.h"
-#include "cost/problem.h"
+#include "cost/model/plan.h"
+#include "cost/model/problem.h"
 
 /* Replaces the plan of a result, and all that says where it came from. */
 static regal_status replace_plan(regal_context *context, const regal_plan *plan,

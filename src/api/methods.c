@@ -1,9 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of methods: to add one, write its function and add a row. */
 #include "api/methods.h"
+#include "anneal/local/local.h"
+#include "anneal/methods.h"
+#include "auto/auto.h"
+#include "evolve/evolve.h"
+#include "heuristic/heuristics.h"
 
 #include <string.h>
 
-#include "api/settings_file.h"
+#include "evolve/settings_file.h"
 #include "exact/exact.h"
 
 static const char by_budget[] = "stops at --evaluations or --time";

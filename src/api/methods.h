@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of methods, for the public calls. */
 #ifndef REGAL_API_METHODS_H
 #define REGAL_API_METHODS_H

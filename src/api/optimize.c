@@ -1,18 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public way into the search: sets it up, runs the method, and lets no plan
  * out that the verifier has not passed.
  */
 #include <math.h>
 
 #include "api/methods.h"
+#include "auto/auto.h"
 #include "base/options.h"
-#include "cost/bound.h"
-#include "cost/verify.h"
+#include "cost/bound/bound.h"
+#include "cost/verify/verify.h"
 #include "decode/decoder.h"
-#include "formats/formats.h"
+#include "evolve/evolve.h"
+#include "evolve/proposal.h"
+#include "evolve/proposer.h"
+#include "format/plan/machine.h"
+#include "heuristic/list/placement.h"
 #include "learn/policies.h"
-#include "search/placement.h"
-#include "search/proposal.h"
-#include "search/proposer.h"
 
 #define DEFAULT_EVALUATIONS 5000
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal_train: the graphs of a dataset, handed to the trainer of src/learn. */
 #include "regal_train.h"
 
@@ -5,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 #include "learn/train_run.h"
 #include "regal_data.h"
 
@@ -116,7 +117,7 @@ static void name_file(char *name, size_t capacity, const char *given,
     snprintf(name, capacity, "%s%s", output, ending);
 }
 
-static regal_status run(regal_context *context, regal_team *team, part *train,
+static regal_status run(regal_context *context, regal_ranks *team, part *train,
                         part *valid, regal_train_job *job,
                         regal_training *training) {
   const regal_options *options = train->options;
@@ -139,7 +140,7 @@ static regal_status run(regal_context *context, regal_team *team, part *train,
   return status;
 }
 
-static regal_status run_on(regal_context *context, regal_team *team,
+static regal_status run_on(regal_context *context, regal_ranks *team,
                            const char *path, const regal_options *options,
                            regal_train_job *job, regal_training *training) {
   regal_dataset *dataset;
@@ -160,7 +161,7 @@ regal_status regal_train(regal_context *context, const char *dataset,
                          const regal_options *options, const char *command,
                          regal_training_fn progress, void *state,
                          regal_training *training) {
-  regal_team team;
+  regal_ranks team;
   if (!context)
     return REGAL_MISUSE;
   if (!dataset || !options)
@@ -172,8 +173,8 @@ regal_status regal_train(regal_context *context, const char *dataset,
   regal_train_job job = {.command = command ? command : "",
                          .progress = progress,
                          .progress_state = state};
-  REGAL_TRY(regal_team_join(context, &team));
+  REGAL_TRY(regal_ranks_join(context, &team));
   REGAL_TRY(run_on(context, &team, dataset, options, &job, training));
-  regal_team_leave(&team);
+  regal_ranks_leave(&team);
   return REGAL_OK;
 }

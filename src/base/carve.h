@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One block of memory, carved into arrays. A layout function is called twice:
  * with a null base, to learn the size, and with the block, to set pointers. */
 #ifndef REGAL_BASE_CARVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The handle behind every call: allocation, the last error, stop and progress.
  *
  * All memory goes through regal_alloc and regal_release, so that it is checked
@@ -7,6 +8,11 @@
 #define REGAL_BASE_CONTEXT_H
 
 #include "regal.h"
+
+/* Code that must end up in the loop that calls it. */
+#define REGAL_INLINE static inline __attribute__((always_inline))
+/* No op, no tensor, no place. */
+#define REGAL_NONE UINT32_MAX
 
 #define REGAL_MESSAGE_CAPACITY 1024
 

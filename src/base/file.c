@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files: read in one go, written whole or not at all. */
 #include "base/text.h"
 

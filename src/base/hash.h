@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hashing texts, for tables of names, and bytes, for checksums. */
 #ifndef REGAL_BASE_HASH_H
 #define REGAL_BASE_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed input, recognised by its magic number.
  *
  * Memory stays in proportion to the input: output beyond 1000 times the input

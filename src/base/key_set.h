@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A set of 64-bit keys (hashes): open addressing, at most half full. */
 #ifndef REGAL_BASE_KEY_SET_H
 #define REGAL_BASE_KEY_SET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts to numbers: an open-addressing hash table. The texts are the caller's
  * and must outlive it; they are numbered in the order of adding.
  */

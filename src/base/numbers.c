@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers with units, read by exact integer arithmetic: "0.1us" is 100 ns, not
  * what is nearest to a tenth in binary. */
 #include "base/text.h"

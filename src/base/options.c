@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options: everything here is generated from the table of regal_options.h.
  *
  * A value is checked and then stored; a rejected value leaves the options as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the library itself asks about options, beyond their values. */
 #ifndef REGAL_BASE_OPTIONS_H
 #define REGAL_BASE_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counter-based random numbers: number i of a stream is a hash of (key, i), and
  * the key is a hash of (seed, purpose, generation, individual). Nothing is
  * carried from one draw to the next, so the result of a search does not depend

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text that grows, and what is written into it. */
 #include "base/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text that grows, numbers with units, and files that are whole or absent. */
 #ifndef REGAL_BASE_TEXT_H
 #define REGAL_BASE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which regal this is. The commit, the compiler and its flags come from
  * build_id.h, which the build writes. */
 #include "build_id.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the arguments: the command, then options and the command's own
  * arguments in any order. The options are those of the table in
  * regal_options.h that the command takes; the library checks their values. */

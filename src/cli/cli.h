@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: a user of the library like any other (only regal.h).
  *
  * Results go to stdout, everything else to stderr. main.c parses, runs the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal convert GRAPH -o OUT: the same graph in another format. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal dataset COMMAND: those that make one dataset of others. Each opens its
  * inputs as one, changes it, and writes it. */
 #include "cli/cmd_dataset.h"

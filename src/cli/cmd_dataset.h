@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between cmd_dataset.c and its tables and figures. */
 #ifndef REGAL_CLI_CMD_DATASET_H
 #define REGAL_CLI_CMD_DATASET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal dataset describe, regal dataset list: what is in datasets. */
 #include "cli/cmd_dataset.h"
 

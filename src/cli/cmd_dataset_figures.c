@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Histograms of datasets, as the paper's: the share of each dataset's graphs by
  * ops, edges and so on, on logarithmic scales. The data are CSV files, the
  * pictures are gnuplot's, which is looked for when it is needed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal evaluate GRAPH PLAN: is the plan valid, what does it cost, and why. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal generate DIR: a folder of random graphs. */
 #define _POSIX_C_SOURCE 200809L
 

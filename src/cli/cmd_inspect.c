@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal inspect GRAPH: what is in a file, and what its reader made of it. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal methods, regal options: what there is to choose from. */
 #include "cli/cli.h"
 

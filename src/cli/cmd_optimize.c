@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal optimize GRAPH: search, verify, report. */
 #include "cli/cli.h"
 

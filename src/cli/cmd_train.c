@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal train DATASET -o FILE.policy: a policy from a dataset. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of src/cli/cmd_train*.c share. */
 #ifndef REGAL_CLI_CMD_TRAIN_H
 #define REGAL_CLI_CMD_TRAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regal tune DATASET -o FILE: settings of BRKGA for a training set. */
 #define _POSIX_C_SOURCE 200809L
 

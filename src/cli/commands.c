@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands. To add one, add a row and its cmd_NAME.c; --help, the
  * check of arguments and the choice of options follow from the row. */
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Help, all of it from the tables of commands and options. */
 #include "cli/cli.h"
 

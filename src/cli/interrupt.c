@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ctrl-C: the first ends the search, a later one the program. What comes within
  * a moment of the first is the same one: timeout(1), for example, signals its
  * child and then the whole process group, so that the child gets it twice.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the commands share: failing, notes, and where output goes. */
 #define _DEFAULT_SOURCE
 

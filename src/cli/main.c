@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The program: parse, run the command, say what went wrong, exit. */
 #include "cli/cli.h"
 

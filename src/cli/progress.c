@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Progress of a search, on stderr. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command that made a file, as the file remembers it. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spelling: the known word nearest to an unknown one. */
 #include "cli/cli.h"
 

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batched transfers: affinities and op priorities only, no transfer genes.
  *
  * Ops run in topological order, highest priority first; tensors travel by the
  * rule of decode/pending.h. Only when memory or links must be accounted for, or
  * the plan is asked for, are the pending tensors kept in lists.
  */
-#include "cost/account.h"
+#include "cost/model/running_cost.h"
 #include "decode/decoder.h"
 #include "decode/edges.h"
 #include "decode/encode.h"
@@ -27,7 +28,7 @@ typedef struct node {
   uint32_t rank;
   uint32_t device;
   uint32_t latest;  /* position of the latest remote input; two devices */
-  int64_t ready_ns; /* earliest start; where no regal_account is kept */
+  int64_t ready_ns; /* earliest start; where no regal_running_cost is kept */
 } node;
 
 typedef struct scratch {
@@ -40,7 +41,7 @@ typedef struct scratch {
   regal_pending pending;
   regal_ranking ranking;
   regal_ready ready;
-  regal_account account;
+  regal_running_cost account;
 } scratch;
 
 static void layout(scratch *made, regal_carver *carver,
@@ -54,7 +55,7 @@ static void layout(scratch *made, regal_carver *carver,
   regal_pending_layout(&made->pending, carver, problem);
   regal_ranking_layout(&made->ranking, carver, ops);
   regal_ready_layout(&made->ready, carver, ops + 1);
-  regal_account_layout(&made->account, carver, problem);
+  regal_running_cost_layout(&made->account, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
@@ -130,8 +131,8 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
   int64_t end = 0;
   fetch_inputs(problem, s, &next, position, plan, v);
   if (v.pending.memory || v.pending.overlapped)
-    regal_account_run(&s->account, problem, next.op, next.device,
-                      v.pending.memory, v.pending.overlapped);
+    regal_running_cost_run(&s->account, problem, next.op, next.device,
+                           v.pending.memory, v.pending.overlapped);
   else
     end = run_blocking(s, &next, v.waits);
   if (plan)
@@ -157,8 +158,8 @@ REGAL_INLINE void run_ops(const regal_problem *problem, scratch *s,
   if (!v.pair)
     memset(s->latest, 0,
            (size_t)problem->ops * problem->devices * sizeof *s->latest);
-  regal_account_begin(&s->account, problem, s->placement, v.pending.memory,
-                      v.pending.overlapped);
+  regal_running_cost_begin(&s->account, problem, s->placement, v.pending.memory,
+                           v.pending.overlapped);
   push_first(problem, s, &ready, v.levels);
   uint32_t rank = regal_ready_lowest(&ready, v.levels);
   for (uint32_t position = 1; position <= problem->ops; position++) {
@@ -261,8 +262,8 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   if (plan)
     plan->step_count = 0;
   run_any(problem, s, plan);
-  return regal_account_fitness(&s->account, problem,
-                               regal_problem_needs_memory(problem));
+  return regal_running_cost_fitness(&s->account, problem,
+                                    regal_problem_needs_memory(problem));
 }
 
 /* The plan's order of ops and its devices; transfers follow from these. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clock decoder: priorities only; devices choose ops.
  *
  * The device whose clock lags takes the runnable op with the best key that
@@ -11,12 +12,12 @@
  * of the devices are free. Costs of transfers, links and memory do not guide
  * it, but are counted exactly, by decode/walk.h, once order and placement
  * stand. Only where memory is limited a device passes over ops that would bring
- * it beyond its limit, by the estimate of decode/holdings.h, while there are
- * others, there or elsewhere.
+ * it beyond its limit, by the estimate of decode/memory_estimate.h, while there
+ * are others, there or elsewhere.
  */
 #include "decode/encode.h"
-#include "decode/holdings.h"
 #include "decode/levels.h"
+#include "decode/memory_estimate.h"
 #include "decode/rank.h"
 #include "decode/scratch.h"
 #include "decode/walk.h"
@@ -38,7 +39,7 @@ typedef struct scratch {
   uint8_t *placement; /* [ops] */
   uint8_t *placed;    /* [ops] at a group's first op: the group has a device */
   regal_ranking ranking;
-  regal_holdings holdings; /* where memory is limited */
+  regal_memory_estimate estimate; /* where memory is limited */
   regal_walk walk;
 } scratch;
 
@@ -65,14 +66,14 @@ static void layout(scratch *made, regal_carver *carver,
   made->placement = regal_carve(carver, ops, 1);
   made->placed = regal_carve(carver, ops, 1);
   regal_ranking_layout(&made->ranking, carver, ops);
-  regal_holdings_layout(&made->holdings, carver, problem);
+  regal_memory_estimate_layout(&made->estimate, carver, problem);
   regal_walk_layout(&made->walk, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
   int64_t mean_ns = regal_levels_fill(problem, 0, made->ready_ns, made->level);
   made->threshold_ns = 2 * mean_ns;
-  regal_holdings_fill(&made->holdings, problem);
+  regal_memory_estimate_fill(&made->estimate, problem);
 }
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
@@ -132,10 +133,10 @@ typedef struct choice {
 /* How far the op would bring the device beyond its limit. */
 static int64_t excess_on(const regal_problem *problem, scratch *s, uint32_t op,
                          uint32_t device) {
-  int64_t reused = regal_holdings_reused(&s->holdings, problem, op);
+  int64_t reused = regal_memory_estimate_reused(&s->estimate, problem, op);
   regal_holding made =
-      regal_holdings_try(&s->holdings, problem, op, device, reused);
-  return regal_holdings_excess(&s->holdings, problem, device, made);
+      regal_memory_estimate_try(&s->estimate, problem, op, device, reused);
+  return regal_memory_estimate_excess(&s->estimate, problem, device, made);
 }
 
 /* What is beyond the limit on every device: the least of it. */
@@ -272,7 +273,7 @@ REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
                            int64_t threshold_ns, bool limited) {
   begin(problem, s);
   if (limited)
-    regal_holdings_begin(&s->holdings, problem);
+    regal_memory_estimate_begin(&s->estimate, problem);
   for (uint32_t position = 1; position <= problem->ops; position++) {
     uint32_t device;
     size_t first_word = 0;
@@ -281,7 +282,7 @@ REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
     uint32_t op =
         choose(problem, s, threshold_ns, first_word, &device, limited);
     if (limited)
-      regal_holdings_take(&s->holdings, problem, op, device);
+      regal_memory_estimate_take(&s->estimate, problem, op, device);
     exchange(problem, s, op, device, position);
     run_op(problem, s, op, device, position);
   }

@@ -1,20 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The closure decoder, for memory: which ops to run next is read off the bytes
  * that they leave alive; genes only disturb it.
  *
- * The target with the best score (decode/targets.h) runs with all that it still
- * needs. Each op then goes to the device where it costs least, by the estimate
- * of decode/holdings.h: bytes that the device holds more afterwards, and, with
- * a weight that is a gene, bytes by which the largest peak grows. (A device
- * where peaks never grow first is too greedy: what will be there to the end has
- * to be balanced while it does not hurt yet.) Where run time is the objective
- * the op's end counts instead. Memory limits come before all that, and a gene
- * for each op and device can tip the scales. Transfers are late. Costs are
- * counted exactly, by decode/walk.h, once order and placement stand.
+ * The target with the best score (decode/closure_candidates.h) runs with all
+ * that it still needs. Each op then goes to the device where it costs least, by
+ * the estimate of decode/memory_estimate.h: bytes that the device holds more
+ * afterwards, and, with a weight that is a gene, bytes by which the largest
+ * peak grows. (A device where peaks never grow first is too greedy: what will
+ * be there to the end has to be balanced while it does not hurt yet.) Where run
+ * time is the objective the op's end counts instead. Memory limits come before
+ * all that, and a gene for each op and device can tip the scales. Transfers are
+ * late. Costs are counted exactly, by decode/walk.h, once order and placement
+ * stand.
  */
+#include "decode/closure_candidates.h"
 #include "decode/encode.h"
-#include "decode/holdings.h"
+#include "decode/memory_estimate.h"
 #include "decode/scratch.h"
-#include "decode/targets.h"
 #include "decode/walk.h"
 
 /* Where the genes that are not tied to an op stand, behind the others. */
@@ -37,8 +39,8 @@ typedef struct scratch {
   double peak_weight; /* of growing it */
   double bias;        /* of genes for devices */
   int64_t clock_ns[REGAL_MAX_DEVICES]; /* run time */
-  regal_targets targets;
-  regal_holdings holdings;
+  regal_closure_candidates targets;
+  regal_memory_estimate estimate;
   regal_walk walk;
 } scratch;
 
@@ -49,8 +51,8 @@ static void layout(scratch *made, regal_carver *carver,
   made->ready_ns = regal_carve(carver, ops, 8);
   made->order = regal_carve(carver, ops, 4);
   made->placement = regal_carve(carver, ops, 1);
-  regal_targets_layout(&made->targets, carver, problem);
-  regal_holdings_layout(&made->holdings, carver, problem);
+  regal_closure_candidates_layout(&made->targets, carver, problem);
+  regal_memory_estimate_layout(&made->estimate, carver, problem);
   regal_walk_layout(&made->walk, carver, problem);
 }
 
@@ -66,8 +68,8 @@ static double mean_of(const int64_t *values, size_t count) {
 static void fill(scratch *made, const regal_problem *problem) {
   made->mean_bytes = mean_of(problem->bytes, problem->tensors);
   made->mean_ns = mean_of(problem->graph->run_ns, problem->ops);
-  regal_targets_fill(&made->targets, problem);
-  regal_holdings_fill(&made->holdings, problem);
+  regal_closure_candidates_fill(&made->targets, problem);
+  regal_memory_estimate_fill(&made->estimate, problem);
 }
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
@@ -83,7 +85,7 @@ static double weight_of(regal_gene gene) {
 
 static uint64_t devices_for(const regal_problem *problem, const scratch *s,
                             uint32_t op) {
-  if (problem->leader && s->holdings.placed[problem->leader[op]])
+  if (problem->leader && s->estimate.placed[problem->leader[op]])
     return UINT64_C(1) << s->placement[problem->leader[op]];
   return problem->allowed[op];
 }
@@ -98,11 +100,11 @@ static int64_t end_on(const regal_problem *problem, const scratch *s,
 REGAL_INLINE double cost_on(const regal_problem *problem, const scratch *s,
                             uint32_t op, uint32_t device, regal_holding made,
                             regal_gene affinity) {
-  const regal_holdings *h = &s->holdings;
+  const regal_memory_estimate *h = &s->estimate;
   double bytes = 0, cost = -s->bias * unit(affinity);
   if (problem->limited)
-    bytes +=
-        EXCESS_WEIGHT * (double)regal_holdings_excess(h, problem, device, made);
+    bytes += EXCESS_WEIGHT *
+             (double)regal_memory_estimate_excess(h, problem, device, made);
   if (problem->objective == REGAL_RUNTIME)
     cost += (double)end_on(problem, s, op, device) / s->mean_ns;
   else
@@ -114,14 +116,14 @@ REGAL_INLINE double cost_on(const regal_problem *problem, const scratch *s,
 static uint32_t choose_device(const regal_problem *problem, scratch *s,
                               uint32_t op, const regal_gene *affinity,
                               regal_holding *chosen) {
-  int64_t reused = regal_holdings_reused(&s->holdings, problem, op);
+  int64_t reused = regal_memory_estimate_reused(&s->estimate, problem, op);
   uint64_t left = devices_for(problem, s, op);
   uint32_t best = REGAL_NONE;
   double least = 0;
   for (; left; left &= left - 1) {
     uint32_t device = (uint32_t)__builtin_ctzll(left);
     regal_holding made =
-        regal_holdings_try(&s->holdings, problem, op, device, reused);
+        regal_memory_estimate_try(&s->estimate, problem, op, device, reused);
     double cost = cost_on(problem, s, op, device, made, affinity[device]);
     if (best != REGAL_NONE && cost >= least)
       continue;
@@ -148,7 +150,7 @@ static void place(const regal_problem *problem, scratch *s, uint32_t op,
                   const regal_gene *affinity) {
   regal_holding chosen;
   uint32_t device = choose_device(problem, s, op, affinity, &chosen);
-  regal_holdings_run(&s->holdings, problem, op, device, chosen);
+  regal_memory_estimate_run(&s->estimate, problem, op, device, chosen);
   s->worst = regal_later(s->worst, chosen.peak);
   s->placement[op] = (uint8_t)device;
   if (problem->leader)
@@ -167,21 +169,21 @@ static void begin(const regal_problem *problem, scratch *s,
     s->noise[op] = -weight * unit(noise[op]);
   memset(s->clock_ns, 0, problem->devices * sizeof *s->clock_ns);
   memset(s->ready_ns, 0, problem->ops * sizeof *s->ready_ns);
-  regal_targets_begin(&s->targets, problem, s->noise);
-  regal_holdings_begin(&s->holdings, problem);
+  regal_closure_candidates_begin(&s->targets, problem, s->noise);
+  regal_memory_estimate_begin(&s->estimate, problem);
 }
 
 static void schedule(const regal_problem *problem, scratch *s,
                      const regal_gene *affinity) {
   for (uint32_t done = 0; done < problem->ops;) {
-    regal_closure closure = regal_targets_best(&s->targets);
+    regal_closure closure = regal_closure_candidates_best(&s->targets);
     for (uint32_t k = 0; k < closure.size; k++) {
       uint32_t op = closure.op[k];
       s->order[done++] = op;
       place(problem, s, op, affinity + (size_t)op * problem->devices);
-      regal_targets_run(&s->targets, problem, op);
+      regal_closure_candidates_run(&s->targets, problem, op);
     }
-    regal_targets_refresh(&s->targets, problem);
+    regal_closure_candidates_refresh(&s->targets, problem);
   }
 }
 

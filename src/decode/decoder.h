@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decoders: from a chromosome to a plan and its fitness, without allocating.
  *
  * A decoder declares its chromosome as a table of gene classes, each with a
@@ -11,8 +12,8 @@
 #ifndef REGAL_DECODE_DECODER_H
 #define REGAL_DECODE_DECODER_H
 
-#include "cost/fitness.h"
-#include "cost/plan.h"
+#include "cost/model/fitness.h"
+#include "cost/model/plan.h"
 
 typedef uint32_t regal_gene;
 #define REGAL_GENE_BITS 24

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of decoders, and what can be said of any of them. */
 #include "decode/decoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whom to tell when an op has ended, laid out for the decoders' inner loops.
  *
  * An edge leads to a consumer of one of the op's tensors, or to an op that
@@ -8,7 +9,7 @@
 #define REGAL_DECODE_EDGES_H
 
 #include "base/carve.h"
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 
 typedef uint32_t regal_edge; /* op << 1 | whether it is a control edge */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The earliest-finish decoder: list scheduling whose priorities, preferences
  * for devices and settings are genes (HEFT, with a search on top).
  *
@@ -9,11 +10,12 @@
  * later than one by one, late where there are links.
  *
  * Where memory is limited, a device that the op would bring beyond its limit,
- * by the estimate of decode/holdings.h, is only chosen when all would be.
+ * by the estimate of decode/memory_estimate.h, is only chosen when all would
+ * be.
  */
 #include "decode/encode.h"
-#include "decode/holdings.h"
 #include "decode/levels.h"
+#include "decode/memory_estimate.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
 #include "decode/scratch.h"
@@ -50,7 +52,7 @@ typedef struct scratch {
   uint8_t *placed;    /* [ops] at a group's first op: the group has a device */
   regal_ranking ranking;
   regal_ready ready;
-  regal_holdings holdings; /* where memory is limited */
+  regal_memory_estimate estimate; /* where memory is limited */
   regal_walk walk;
 } scratch;
 
@@ -73,14 +75,14 @@ static void layout(scratch *made, regal_carver *carver,
   made->placed = regal_carve(carver, ops, 1);
   regal_ranking_layout(&made->ranking, carver, ops);
   regal_ready_layout(&made->ready, carver, ops + 1);
-  regal_holdings_layout(&made->holdings, carver, problem);
+  regal_memory_estimate_layout(&made->estimate, carver, problem);
   regal_walk_layout(&made->walk, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
   regal_levels_fill(problem, 1, made->ready_ns, made->level_sending);
   made->mean_ns = regal_levels_fill(problem, 0, made->ready_ns, made->level);
-  regal_holdings_fill(&made->holdings, problem);
+  regal_memory_estimate_fill(&made->estimate, problem);
 }
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
@@ -189,14 +191,15 @@ static uint64_t devices_for(const regal_problem *problem, const scratch *s,
 /* Of those devices the ones that the op brings least beyond their limits. */
 static uint64_t within_limit(const regal_problem *problem, scratch *s,
                              uint32_t op, uint64_t devices) {
-  int64_t reused = regal_holdings_reused(&s->holdings, problem, op);
+  int64_t reused = regal_memory_estimate_reused(&s->estimate, problem, op);
   int64_t least = INT64_MAX;
   uint64_t found = 0;
   for (; devices; devices &= devices - 1) {
     uint32_t device = (uint32_t)__builtin_ctzll(devices);
     regal_holding made =
-        regal_holdings_try(&s->holdings, problem, op, device, reused);
-    int64_t excess = regal_holdings_excess(&s->holdings, problem, device, made);
+        regal_memory_estimate_try(&s->estimate, problem, op, device, reused);
+    int64_t excess =
+        regal_memory_estimate_excess(&s->estimate, problem, device, made);
     found = excess < least ? 0 : found;
     least = excess < least ? excess : least;
     found |= (uint64_t)(excess == least) << device;
@@ -267,7 +270,7 @@ REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
   double delay = unit(global[DELAY]), bias = unit(global[PREFERENCE]);
   begin(problem, s);
   if (limited)
-    regal_holdings_begin(&s->holdings, problem);
+    regal_memory_estimate_begin(&s->estimate, problem);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (!s->missing[op])
       regal_ready_push(&s->ready, s->rank[op], levels);
@@ -279,7 +282,7 @@ REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
         problem, s, op, preference + (size_t)op * problem->devices,
         2 * delay * delay, 4 * bias * bias * (double)s->mean_ns, limited);
     if (limited)
-      regal_holdings_take(&s->holdings, problem, op, device);
+      regal_memory_estimate_take(&s->estimate, problem, op, device);
     s->order[i] = op;
     run_op(problem, s, op, device, levels);
   }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From plans back to genes, for warm starts. */
 #include "decode/encode.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From plans back to genes, for warm starts. */
 #ifndef REGAL_DECODE_ENCODE_H
 #define REGAL_DECODE_ENCODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/levels.h"
 
 static int64_t least_run_ns(const regal_problem *problem, uint32_t op) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much hangs on an op: the longest chain of run times from its start to the
  * end of the graph, the classical priority of list scheduling. */
 #ifndef REGAL_DECODE_LEVELS_H

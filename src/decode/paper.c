@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The paper's decoder (sections 3.2 and A.5): affinities choose the devices,
  * then one topological sort over ops and transfers, highest priority first.
  *
@@ -8,15 +9,15 @@
  * and both end by telling the consumers on `to`. So the loop has no branch on
  * what kind an item is.
  */
-#include "cost/account.h"
+#include "cost/model/running_cost.h"
 #include "decode/decoder.h"
 #include "decode/edges.h"
 #include "decode/encode.h"
-#include "decode/ledger.h"
 #include "decode/place.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
 #include "decode/scratch.h"
+#include "decode/step_memory.h"
 
 /* An item, at its rank. */
 typedef struct item {
@@ -37,7 +38,7 @@ typedef struct node {
 typedef struct scratch {
   /* Fixed for the problem. */
   regal_edges edges;
-  regal_ledger ledger;
+  regal_step_memory memory;
   size_t most_items;
   /* Of one chromosome. */
   uint8_t *placement;    /* [ops] */
@@ -50,7 +51,7 @@ typedef struct scratch {
   item *items;           /* [items] by rank */
   regal_ranking ranking;
   regal_ready ready;
-  regal_account account;
+  regal_running_cost account;
 } scratch;
 
 static void layout(scratch *made, regal_carver *carver,
@@ -59,7 +60,7 @@ static void layout(scratch *made, regal_carver *carver,
   size_t items = regal_plan_most_steps(problem), sends = items - ops;
   made->most_items = items;
   regal_edges_layout(&made->edges, carver, problem);
-  regal_ledger_layout(&made->ledger, carver, problem);
+  regal_step_memory_layout(&made->memory, carver, problem);
   made->placement = regal_carve(carver, ops, 1);
   made->nodes = regal_carve(carver, ops, sizeof(node));
   made->on_one = regal_carve(carver, (size_t)problem->uses + 1, 4);
@@ -70,12 +71,12 @@ static void layout(scratch *made, regal_carver *carver,
   made->items = regal_carve(carver, items, sizeof(item));
   regal_ranking_layout(&made->ranking, carver, items + 1);
   regal_ready_layout(&made->ready, carver, items + 1);
-  regal_account_layout(&made->account, carver, problem);
+  regal_running_cost_layout(&made->account, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
   regal_edges_fill(&made->edges, problem);
-  regal_ledger_fill(&made->ledger, problem);
+  regal_step_memory_fill(&made->memory, problem);
 }
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
@@ -105,7 +106,7 @@ REGAL_INLINE uint32_t list_for_two(const regal_problem *problem, scratch *s,
     regal_ranking_add_if(&s->ranking, ops + sends, priority[(size_t)t * 2 + to],
                          remote != 0, few);
     sends += remote != 0;
-    if (memory) { /* as regal_account_count_uses does */
+    if (memory) { /* as regal_running_cost_count_uses does */
       uint32_t *left = s->account.left + (size_t)t * 2;
       left[to] = remote;
       left[home] = end - first - remote + (remote != 0) + problem->is_final[t];
@@ -211,23 +212,23 @@ REGAL_INLINE int64_t take_blocking(scratch *s, const item *next, uint32_t ops,
 
 REGAL_INLINE void book_memory(const regal_problem *problem, scratch *s,
                               const item *next) {
-  const regal_ledger_entry *entry =
+  const regal_step_memory_entry *entry =
       next->subject < problem->ops
-          ? &s->ledger.of_op[next->subject]
-          : &s->ledger.of_tensor[s->send_tensor[next->subject - problem->ops]];
-  regal_ledger_take(&s->ledger, &s->account, problem, entry, next->from,
-                    next->to);
+          ? &s->memory.of_op[next->subject]
+          : &s->memory.of_tensor[s->send_tensor[next->subject - problem->ops]];
+  regal_step_memory_take(&s->memory, &s->account, problem, entry, next->from,
+                         next->to);
 }
 
 REGAL_INLINE void take_any(const regal_problem *problem, scratch *s,
                            const item *next, bool memory, bool overlapped) {
   if (next->subject < problem->ops)
-    regal_account_run(&s->account, problem, next->subject, next->to, memory,
-                      overlapped);
+    regal_running_cost_run(&s->account, problem, next->subject, next->to,
+                           memory, overlapped);
   else
-    regal_account_send(&s->account, problem, s->placement,
-                       s->send_tensor[next->subject - problem->ops], next->from,
-                       next->to, memory, overlapped);
+    regal_running_cost_send(&s->account, problem, s->placement,
+                            s->send_tensor[next->subject - problem->ops],
+                            next->from, next->to, memory, overlapped);
 }
 
 static void record_step(const regal_problem *problem, const scratch *s,
@@ -296,11 +297,11 @@ REGAL_INLINE void sort_topologically(const regal_problem *problem, scratch *s,
                                      uint32_t items, regal_plan *plan,
                                      variant v) {
   regal_ready ready = s->ready;
-  regal_account_begin_time(&s->account, problem, !v.simple);
+  regal_running_cost_begin_time(&s->account, problem, !v.simple);
   if (v.memory)
-    regal_account_place_resident(&s->account, problem, s->placement);
+    regal_running_cost_place_resident(&s->account, problem, s->placement);
   if (v.memory && problem->devices != 2)
-    regal_account_count_uses(&s->account, problem, s->placement);
+    regal_running_cost_count_uses(&s->account, problem, s->placement);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (!s->nodes[op].missing)
       regal_ready_push(&ready, s->nodes[op].rank, v.levels);
@@ -358,8 +359,8 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   if (plan)
     plan->step_count = 0;
   sort_any(problem, s, problem->ops + sends, plan);
-  return regal_account_fitness(&s->account, problem,
-                               regal_problem_needs_memory(problem));
+  return regal_running_cost_fitness(&s->account, problem,
+                                    regal_problem_needs_memory(problem));
 }
 
 /* Priorities fall along the plan, so that it is the only order which the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors that wait where they were made until somebody needs them elsewhere:
  * the rule of batched transfers. When an op needs a tensor from device s on its
  * device b, all that is pending between s and b, both ways, travels at that
@@ -12,8 +13,8 @@
 #define REGAL_DECODE_PENDING_H
 
 #include "base/carve.h"
-#include "cost/account.h"
-#include "cost/plan.h"
+#include "cost/model/plan.h"
+#include "cost/model/running_cost.h"
 
 typedef struct regal_pending {
   uint32_t *exchanged; /* [devices * devices] position of the last exchange */
@@ -82,7 +83,7 @@ REGAL_INLINE void regal_pending_add(regal_pending *pending,
 }
 
 REGAL_INLINE void regal_pending_send(regal_pending *pending,
-                                     regal_account *account,
+                                     regal_running_cost *account,
                                      const regal_problem *problem,
                                      const uint8_t *placement, uint32_t from,
                                      uint32_t to, regal_plan *plan,
@@ -90,8 +91,8 @@ REGAL_INLINE void regal_pending_send(regal_pending *pending,
   uint32_t d = problem->devices, link = from * d + to;
   for (uint32_t tensor = pending->first[link]; tensor != REGAL_NONE;
        tensor = pending->after[(size_t)tensor * d + to]) {
-    regal_account_send(account, problem, placement, tensor, from, to,
-                       mode.memory, mode.overlapped);
+    regal_running_cost_send(account, problem, placement, tensor, from, to,
+                            mode.memory, mode.overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
           regal_plan_send(problem, tensor, from, to);
@@ -101,7 +102,7 @@ REGAL_INLINE void regal_pending_send(regal_pending *pending,
 
 /* All that is pending between two devices travels, before `position`. */
 REGAL_INLINE void
-regal_pending_exchange(regal_pending *pending, regal_account *account,
+regal_pending_exchange(regal_pending *pending, regal_running_cost *account,
                        const regal_problem *problem, const uint8_t *placement,
                        uint32_t from, uint32_t to, uint32_t position,
                        regal_plan *plan, regal_pending_mode mode) {

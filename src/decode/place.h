@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Placement by affinity: each op (or group of ops) goes to the allowed device
  * with the largest gene, the lower device where genes are equal. */
 #ifndef REGAL_DECODE_PLACE_H
 #define REGAL_DECODE_PLACE_H
 
-#include "cost/account.h"
+#include "cost/model/running_cost.h"
 #include "decode/decoder.h"
 
 REGAL_INLINE uint8_t regal_best_device(const regal_gene *affinity,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting items by key: three stable passes of a radix sort over 24-bit genes.
  *
  * An item is packed as (inverted gene << 32 | item), so that ascending order is
@@ -6,7 +7,7 @@
 #ifndef REGAL_DECODE_RANK_H
 #define REGAL_DECODE_RANK_H
 
-#include "cost/account.h"
+#include "cost/model/running_cost.h"
 #include "decode/decoder.h"
 
 #define REGAL_RANKING_FEW 384

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ready set: items by rank, smallest first.
  *
  * Ranks are known before the decoding starts (the items are sorted by key), so
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #include "base/carve.h"
-#include "cost/account.h"
+#include "cost/model/running_cost.h"
 
 #define REGAL_READY_LEVELS 6 /* 64^6 items: more than there can be */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scratch memory of a decoder: one block for one thread, laid out by the
  * decoder. */
 #ifndef REGAL_DECODE_SCRATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/walk.h"
 
 void regal_walk_layout(regal_walk *walk, regal_carver *carver,
@@ -6,7 +7,7 @@ void regal_walk_layout(regal_walk *walk, regal_carver *carver,
   walk->sent = regal_carve(carver, problem->tensors, 8);
   walk->batch = regal_carve(carver, problem->tensors, 4);
   regal_pending_layout(&walk->pending, carver, problem);
-  regal_account_layout(&walk->account, carver, problem);
+  regal_running_cost_layout(&walk->account, carver, problem);
 }
 
 /* Exchanges with every device that has an input which was not sent yet. */
@@ -31,13 +32,13 @@ REGAL_INLINE void run_batched(const regal_problem *problem, regal_walk *walk,
                               regal_plan *plan, regal_pending_mode mode,
                               bool nothing_to_add) {
   regal_pending_begin(&walk->pending, problem->devices);
-  regal_account_begin(&walk->account, problem, placement, mode.memory,
-                      mode.overlapped);
+  regal_running_cost_begin(&walk->account, problem, placement, mode.memory,
+                           mode.overlapped);
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = order[i], device = placement[op];
     fetch_inputs(problem, walk, placement, op, i + 1, plan, mode);
-    regal_account_run(&walk->account, problem, op, device, mode.memory,
-                      mode.overlapped);
+    regal_running_cost_run(&walk->account, problem, op, device, mode.memory,
+                           mode.overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
           (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
@@ -63,7 +64,7 @@ regal_fitness regal_walk_batched(const regal_problem *problem, regal_walk *walk,
   else
     run_batched(problem, walk, order, placement, NULL,
                 (regal_pending_mode){false, false, false}, false);
-  return regal_account_fitness(&walk->account, problem, memory);
+  return regal_running_cost_fitness(&walk->account, problem, memory);
 }
 
 REGAL_INLINE void send_late(const regal_problem *problem, regal_walk *walk,
@@ -77,8 +78,8 @@ REGAL_INLINE void send_late(const regal_problem *problem, regal_walk *walk,
     if (home == device || (walk->sent[tensor] >> device & 1))
       continue;
     walk->sent[tensor] |= UINT64_C(1) << device;
-    regal_account_send(&walk->account, problem, placement, tensor, home, device,
-                       memory, overlapped);
+    regal_running_cost_send(&walk->account, problem, placement, tensor, home,
+                            device, memory, overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
           regal_plan_send(problem, tensor, home, device);
@@ -89,11 +90,13 @@ REGAL_INLINE void run_late(const regal_problem *problem, regal_walk *walk,
                            const uint32_t *order, const uint8_t *placement,
                            regal_plan *plan, bool memory, bool overlapped) {
   memset(walk->sent, 0, problem->tensors * sizeof *walk->sent);
-  regal_account_begin(&walk->account, problem, placement, memory, overlapped);
+  regal_running_cost_begin(&walk->account, problem, placement, memory,
+                           overlapped);
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = order[i], device = placement[op];
     send_late(problem, walk, placement, op, plan, memory, overlapped);
-    regal_account_run(&walk->account, problem, op, device, memory, overlapped);
+    regal_running_cost_run(&walk->account, problem, op, device, memory,
+                           overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
           (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
@@ -113,7 +116,7 @@ regal_fitness regal_walk_late(const regal_problem *problem, regal_walk *walk,
     run_late(problem, walk, order, placement, plan, true, false);
   else
     run_late(problem, walk, order, placement, plan, false, false);
-  return regal_account_fitness(&walk->account, problem, memory);
+  return regal_running_cost_fitness(&walk->account, problem, memory);
 }
 
 /* -- Two devices: with the last exchange that is in time ---------------------
@@ -198,8 +201,8 @@ static void send_batch(const regal_problem *problem, regal_walk *walk,
       uint32_t tensor = walk->batch[i];
       if (placement[problem->producer[tensor]] != from)
         continue;
-      regal_account_send(&walk->account, problem, placement, tensor, from,
-                         from ^ 1, true, false);
+      regal_running_cost_send(&walk->account, problem, placement, tensor, from,
+                              from ^ 1, true, false);
       if (plan)
         plan->steps[plan->step_count++] =
             regal_plan_send(problem, tensor, from, from ^ 1);
@@ -214,7 +217,7 @@ regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
   for (uint32_t i = 0; i < problem->ops; i++)
     walk->position[order[i]] = i;
   memset(walk->sent, 0, problem->tensors * sizeof *walk->sent);
-  regal_account_begin(&walk->account, problem, placement, true, false);
+  regal_running_cost_begin(&walk->account, problem, placement, true, false);
   for (uint32_t before = 0, first = 0, end; first < problem->ops;
        before = first, first = end) {
     traffic traffic = {{{0, 0}, {0, 0}}, 0};
@@ -226,13 +229,13 @@ regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
     send_batch(problem, walk, placement, &traffic, plan);
     for (uint32_t i = first; i < end; i++) {
       uint32_t op = order[i], device = placement[op];
-      regal_account_run(&walk->account, problem, op, device, true, false);
+      regal_running_cost_run(&walk->account, problem, op, device, true, false);
       if (plan)
         plan->steps[plan->step_count++] =
             (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
     }
   }
-  return regal_account_fitness(&walk->account, problem, true);
+  return regal_running_cost_fitness(&walk->account, problem, true);
 }
 
 static regal_fitness walk_last(const regal_problem *problem, regal_walk *walk,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of an order of ops with a device for each: for decoders that choose
  * order and placement, and leave the transfers to follow from them. Either
  * these are batched, by the rule of decode/pending.h, which suits blocking
@@ -7,7 +8,7 @@
 #ifndef REGAL_DECODE_WALK_H
 #define REGAL_DECODE_WALK_H
 
-#include "cost/fitness.h"
+#include "cost/model/fitness.h"
 #include "decode/pending.h"
 
 typedef struct regal_walk {
@@ -15,7 +16,7 @@ typedef struct regal_walk {
   uint64_t *sent;     /* [tensors] bit per device that has it; late */
   uint32_t *batch;    /* [tensors] what travels with an exchange; timely */
   regal_pending pending;
-  regal_account account;
+  regal_running_cost account;
 } regal_walk;
 
 void regal_walk_layout(regal_walk *walk, regal_carver *carver,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exact/cp_model.h"
 
 void regal_cp_init(regal_cp_model *model, regal_context *context,

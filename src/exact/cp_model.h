@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A constraint model as CP-SAT takes it, in flat arrays: variables, rows of
  * constraints, a goal to minimise, and a hint.
  *

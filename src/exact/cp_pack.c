@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packs a model for CP-SAT. Messages are carved from one block and point into
  * the model's own arrays, so that nothing is copied before it is written.
  */

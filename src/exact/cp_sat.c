@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The method `cp-sat`: quick plans first, then CP-SAT from the best of them.
  *
  * Every solution is made into a plan and offered like any other, so that its
@@ -8,10 +9,12 @@
  */
 #include <math.h>
 
+#include "auto/auto.h"
 #include "exact/exact.h"
 #include "exact/formulation.h"
 #include "exact/phases.h"
 #include "exact/solve.h"
+#include "heuristic/heuristics.h"
 
 #define DEFAULT_SECONDS 60
 /* The first slice; each is twice as long as the one before. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Methods that prove what they find. */
 #ifndef REGAL_EXACT_EXACT_H
 #define REGAL_EXACT_EXACT_H

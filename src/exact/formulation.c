@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Units, devices, and what comes after what. */
 #include "exact/formulation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The problem as constraints: every op and every possible transfer is a step,
  * each op has a literal for every device, and the rest follows from what is
  * asked for. docs/cp-sat.md has the formulas.
@@ -17,7 +18,7 @@
 #ifndef REGAL_EXACT_FORMULATION_H
 #define REGAL_EXACT_FORMULATION_H
 
-#include "cost/plan.h"
+#include "cost/model/plan.h"
 #include "exact/cp_model.h"
 
 typedef enum regal_exact_goal {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory along the places: each tensor is on a device from the step that makes
  * or brings it to the end of its last local use, and what a device holds at any
  * time must fit. formulation_reuse.c has outputs written over inputs. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clock and places together: two steps that use one device or link are in the
  * same order on both axes.
  *

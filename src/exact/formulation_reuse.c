@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs written over inputs.
  *
  * An output that takes over an input counts from the end of its op on; for

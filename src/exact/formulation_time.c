@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clock: what must not overlap, and when all of it ends. */
 #include "exact/formulation.h"
 

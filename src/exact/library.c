@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlopen takes about .05 s: the library comes with a hundred others beside it.
  * It brings its own protobuf, of another version than the one that libonnx may
  * have loaded into this program, so its symbols must be looked up in it first

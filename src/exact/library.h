@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OR-tools' shared library, found and opened when it is needed. */
 #ifndef REGAL_EXACT_LIBRARY_H
 #define REGAL_EXACT_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two devices, free blocking transfers: the plan as a row of phases, between
  * which all transfers happen. In a phase each device runs its ops without
  * regard to the other; the phase takes as long as the busier one. Good plans of
@@ -8,7 +9,7 @@
 #ifndef REGAL_EXACT_PHASES_H
 #define REGAL_EXACT_PHASES_H
 
-#include "cost/plan.h"
+#include "cost/model/plan.h"
 #include "exact/cp_model.h"
 
 typedef struct regal_phases {

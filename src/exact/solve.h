@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One call of CP-SAT, watched: it ends when it has the answer, when its time is
  * up, or when the search should stop. */
 #ifndef REGAL_EXACT_SOLVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collecting the parts of a graph, in any order, with the checks that need no
  * other part. A call that fails adds nothing: the builder stays usable.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a builder holds until finish: plain lists in the order of adding.
  *
  * Inside the builder an op is its number in the order of adding; its position

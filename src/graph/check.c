@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The checks of a builder that need all its ops: does every edge lead from an
  * output that exists to another op that exists? Cycles are found by sorting.
  */

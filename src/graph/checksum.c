@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans carry the checksum of their graph, so a change here makes old plans
  * look like plans of another graph: a test pins one. What a graph does not have
  * (parameters, marks) leaves no trace in it.

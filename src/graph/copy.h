@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph of one's own, to change before anybody else sees it. */
 #ifndef REGAL_GRAPH_COPY_H
 #define REGAL_GRAPH_COPY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a builder's lists to the graph's arrays: check, sort, number anew, and
  * lay out the edges both ways. Time O((ops + edges) log ops), memory linear.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A finished graph: its figures, its notes, its end. */
 #include "graph/graph.h"
 

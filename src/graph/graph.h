@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The computation graph: flat arrays, 32-bit indices, immutable once made.
  *
  * Ops are numbered 0 .. ops-1 in a topological order (the file's own order, as
@@ -9,8 +10,6 @@
 #define REGAL_GRAPH_GRAPH_H
 
 #include "base/context.h"
-
-#define REGAL_NONE UINT32_MAX
 
 struct regal_graph {
   regal_context *context;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters that several ops read, and marks of outputs that may be written
  * over an input: adding, checking and laying out.
  */

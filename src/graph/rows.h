@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed sparse rows: row i is item[begin[i]] .. item[begin[i+1] - 1].
  *
  * Rows are filled by counting: begin[i] first holds row i's count, then (after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kahn's algorithm with a binary heap of positions in the file, so that the
  * order is the file's own wherever that is topological.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Topological order and the search for a cycle, on rows of successors. */
 #ifndef REGAL_GRAPH_TOPOLOGY_H
 #define REGAL_GRAPH_TOPOLOGY_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/brkga_features.h"
 
-#include "search/brkga.h"
+#include "evolve/brkga.h"
 
 static regal_status make(regal_search *search,
                          regal_brkga_features **features) {

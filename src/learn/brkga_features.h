@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The BRKGA-based features: what a short standard BRKGA, with uniform genes,
  * says about each op.
  *

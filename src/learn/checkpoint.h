@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints: all that a run needs to go on as if it had not been stopped.
  *
  * Little-endian, as policy files are (policy/policy_bytes.h):

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/episode.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "search/brkga.h"
+#include "evolve/brkga.h"
 
 double regal_episode_cost(regal_fitness fitness) {
   return (double)fitness.value + (double)fitness.excess;

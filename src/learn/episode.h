@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Episodes: a BRKGA run of one problem on one proposal, on one thread.
  *
  * What comes out depends on the problem, the proposal, the seed and the number
@@ -6,8 +7,8 @@
 #ifndef REGAL_LEARN_EPISODE_H
 #define REGAL_LEARN_EPISODE_H
 
+#include "evolve/proposal.h"
 #include "learn/brkga_features.h"
-#include "search/proposal.h"
 
 /* What one thread runs episodes with. */
 typedef struct regal_runner {

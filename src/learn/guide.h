@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A policy at work: reads a problem, chooses actions, and hands the search a
- * proposal (search/proposer.h).
+ * proposal (evolve/proposer.h).
  */
 #ifndef REGAL_LEARN_GUIDE_H
 #define REGAL_LEARN_GUIDE_H
 
+#include "evolve/proposer.h"
 #include "learn/propose.h"
 #include "policy/policy_file.h"
 #include "policy/rule.h"
-#include "search/proposer.h"
 
 typedef struct regal_guide {
   regal_context *context;
@@ -16,7 +17,7 @@ typedef struct regal_guide {
   regal_policy *policy; /* or NULL: a rule */
   regal_rule rule;
   regal_policy_config config;
-  regal_palette *palette;
+  regal_beta_tables *beta_tables;
 } regal_guide;
 
 /* Takes the policy over, also when it fails; with NULL the rule serves, on the

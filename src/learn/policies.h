@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Policies by name: rules, those that come with regal, and files. */
 #ifndef REGAL_LEARN_POLICIES_H
 #define REGAL_LEARN_POLICIES_H

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a problem to what a policy reads, and from its actions to a proposal:
  * here the policy's heads meet the decoder's gene classes, by name.
  */
 #ifndef REGAL_LEARN_PROPOSE_H
 #define REGAL_LEARN_PROPOSE_H
 
+#include "evolve/proposal.h"
 #include "learn/brkga_features.h"
 #include "policy/policy.h"
-#include "search/proposal.h"
 
 /* The problem as the policy reads it; features may be NULL: zeros. Freed by
  * regal_encoding_free. */
@@ -30,7 +31,7 @@ regal_status regal_config_add_head(regal_context *context,
 
 /* The Betas of all actions that a policy has, as tables, so that an episode
  * makes none. Once filled it is only read, and may be shared by threads. */
-typedef struct regal_palette {
+typedef struct regal_beta_tables {
   regal_context *context;
   const regal_policy_config *config; /* must outlive it */
   size_t first[REGAL_MOST_HEADS];    /* number of a head's first shape */
@@ -38,24 +39,25 @@ typedef struct regal_palette {
   regal_beta_shape *shapes; /* [count] mean by mean: its variances */
   regal_gene *tables;       /* [count * REGAL_BETA_QUANTILES] */
   bool *made;               /* [count] the table is filled */
-} regal_palette;
+} regal_beta_tables;
 
-regal_status regal_palette_create(regal_context *context,
-                                  const regal_policy_config *config,
-                                  regal_palette **palette);
-void regal_palette_free(regal_palette *palette);
+regal_status regal_beta_tables_create(regal_context *context,
+                                      const regal_policy_config *config,
+                                      regal_beta_tables **beta_tables);
+void regal_beta_tables_free(regal_beta_tables *beta_tables);
 /* Fills the tables of every action. */
-void regal_palette_fill(regal_palette *palette);
+void regal_beta_tables_fill(regal_beta_tables *beta_tables);
 /* Fills the tables that these actions need. */
-void regal_palette_fill_for(regal_palette *palette,
-                            const regal_encoding *encoding,
-                            const uint8_t *actions);
+void regal_beta_tables_fill_for(regal_beta_tables *beta_tables,
+                                const regal_encoding *encoding,
+                                const uint8_t *actions);
 
-/* The proposal of one action vector, on the palette's tables, which must be
+/* The proposal of one action vector, on the beta_tables's tables, which must be
  * filled for it and outlive it: a Beta for each gene of the heads' classes and
  * perhaps a crossover bias; other classes are uniform. The policy must be for
  * the problem's number of devices. */
-regal_status regal_propose(regal_context *context, const regal_palette *palette,
+regal_status regal_propose(regal_context *context,
+                           const regal_beta_tables *beta_tables,
                            const regal_problem *problem,
                            const regal_encoding *encoding,
                            const uint8_t *actions, regal_proposal **proposal);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* REINFORCE: from rewards to advantages. */
 #ifndef REGAL_LEARN_REINFORCE_H
 #define REGAL_LEARN_REINFORCE_H
 
-#include "learn/settings.h"
+#include "learn/train_settings.h"
 #include "nn/real.h"
 
 /* rewards and advantages are [graphs][samples]; baselines [graphs] are read for

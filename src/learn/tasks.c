@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/tasks.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 struct regal_tasks {
   regal_context *context;
-  regal_crew *crew;
+  regal_workers *workers;
   regal_task_source source;
   regal_task_plan plan;
   regal_task *tasks;
@@ -32,7 +33,7 @@ uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index) {
   return regal_random_key(tasks->plan.seed, REGAL_PURPOSE_TRAIN, 1, index);
 }
 
-regal_status regal_tasks_create(regal_context *context, regal_crew *crew,
+regal_status regal_tasks_create(regal_context *context, regal_workers *workers,
                                 const regal_task_source *source,
                                 const regal_task_plan *plan,
                                 regal_tasks **tasks) {
@@ -40,7 +41,7 @@ regal_status regal_tasks_create(regal_context *context, regal_crew *crew,
   if (!made)
     return regal_fail_memory(context);
   *made = (regal_tasks){
-      .context = context, .crew = crew, .source = *source, .plan = *plan};
+      .context = context, .workers = workers, .source = *source, .plan = *plan};
   made->tasks = regal_alloc(context, source->count, sizeof *made->tasks);
   made->loaded = regal_alloc(context, source->count, sizeof *made->loaded);
   made->unknown = regal_alloc(context, source->count, sizeof *made->unknown);
@@ -180,7 +181,8 @@ static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
 static regal_status study_all(regal_tasks *tasks) {
   for (size_t i = 0; i < tasks->unknown_count; i++)
     REGAL_TRY(make_arrays(tasks, &tasks->tasks[tasks->unknown[i]]));
-  REGAL_TRY(regal_crew_run(tasks->crew, tasks->unknown_count, study, tasks));
+  REGAL_TRY(
+      regal_workers_run(tasks->workers, tasks->unknown_count, study, tasks));
   /* what a stop request cut short is not what it should be */
   if (regal_stop_requested(tasks->context))
     return REGAL_OK;
@@ -244,7 +246,7 @@ regal_status regal_tasks_teach(regal_tasks *tasks, const size_t *indices,
   size_t found;
   regal_status status = list_untaught(tasks, indices, count, &found);
   if (status == REGAL_OK)
-    status = regal_crew_run(tasks->crew, found, teach, tasks);
+    status = regal_workers_run(tasks->workers, found, teach, tasks);
   /* what was cut short is not what it should be */
   for (size_t i = 0; i < found; i++)
     if (status != REGAL_OK || regal_stop_requested(tasks->context)) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graphs of a run, as problems with what a policy reads and with the cost
  * that standard BRKGA finds.
  *
@@ -9,7 +10,7 @@
 #ifndef REGAL_LEARN_TASKS_H
 #define REGAL_LEARN_TASKS_H
 
-#include "learn/crew.h"
+#include "learn/workers.h"
 #include "policy/policy.h"
 
 /* Where graphs come from. */
@@ -46,7 +47,7 @@ typedef struct regal_task {
 
 typedef struct regal_tasks regal_tasks;
 
-regal_status regal_tasks_create(regal_context *context, regal_crew *crew,
+regal_status regal_tasks_create(regal_context *context, regal_workers *workers,
                                 const regal_task_source *source,
                                 const regal_task_plan *plan,
                                 regal_tasks **tasks);

@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/teacher.h"
+#include "auto/auto.h"
 
 #include <math.h>
 #include <string.h>

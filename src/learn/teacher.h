@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Teachers: an excellent plan of a graph, in the words of a policy.
  *
  * REINFORCE starts from a policy that knows nothing, and on large graphs a

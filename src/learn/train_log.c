@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/train_log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel/threads.h"
 #include "base/text.h"
-#include "base/threads.h"
 
 static const char head[] =
     "step,seconds,reward,improvement,entropy,gradient_norm,learning_rate,"

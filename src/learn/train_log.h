@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The log of a run: a CSV file with a row for each step and each validation.
  */
 #ifndef REGAL_LEARN_TRAIN_LOG_H

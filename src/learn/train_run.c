@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/train_run.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ typedef struct run {
 } run;
 
 static bool leads(const run *r) {
-  return r->trainer->team->rank == 0;
+  return r->trainer->ranks->rank == 0;
 }
 
 /* -- Files ----------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A whole training run: steps, validations, checkpoints, log and policy. */
 #ifndef REGAL_LEARN_TRAIN_RUN_H
 #define REGAL_LEARN_TRAIN_RUN_H

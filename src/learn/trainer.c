@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/trainer.h"
 
 #include <math.h>
@@ -22,11 +23,12 @@ static regal_status make_tasks(regal_trainer *t, const regal_task_source *train,
                           .feature_evaluations = feature_evaluations(t, budget),
                           .standard_evaluations = s->episode_evaluations,
                           .best_of = s->best_of};
-  REGAL_TRY(regal_tasks_create(t->context, t->crew, train, &plan, &t->tasks));
+  REGAL_TRY(
+      regal_tasks_create(t->context, t->workers, train, &plan, &t->tasks));
   plan.plain_seeds = true;
   plan.standard_evaluations = budget;
   plan.best_of = 1;
-  return regal_tasks_create(t->context, t->crew, valid, &plan, &t->valid);
+  return regal_tasks_create(t->context, t->workers, valid, &plan, &t->valid);
 }
 
 /* The first graph says what all of them need of the policy. */
@@ -41,8 +43,9 @@ static regal_status make_network(regal_trainer *t,
   REGAL_TRY(status);
   REGAL_TRY(regal_network_create(t->context, &t->settings.config,
                                  t->settings.seed, &t->network));
-  REGAL_TRY(regal_palette_create(t->context, &t->network->config, &t->palette));
-  regal_palette_fill(t->palette);
+  REGAL_TRY(regal_beta_tables_create(t->context, &t->network->config,
+                                     &t->beta_tables));
+  regal_beta_tables_fill(t->beta_tables);
   return REGAL_OK;
 }
 
@@ -64,7 +67,7 @@ static regal_status make_arrays(regal_trainer *t) {
   t->ratios = regal_alloc(context, episodes, sizeof *t->ratios);
   t->rewards = regal_alloc(context, episodes, sizeof *t->rewards);
   t->advantages = regal_alloc(context, episodes, sizeof *t->advantages);
-  t->asked = regal_alloc(context, (size_t)t->team->size, sizeof *t->asked);
+  t->asked = regal_alloc(context, (size_t)t->ranks->size, sizeof *t->asked);
   t->gains =
       regal_alloc(context, regal_tasks_count(t->valid), sizeof *t->gains);
   return t->adam.mean && t->adam.deviation && t->best && t->gradient &&
@@ -78,21 +81,21 @@ static regal_status make_arrays(regal_trainer *t) {
 static regal_status fill(regal_trainer *t, const regal_task_source *train,
                          const regal_task_source *valid) {
   REGAL_TRY(regal_train_settings_read(t->context, t->options, &t->settings));
-  REGAL_TRY(regal_crew_create(t->context, t->options, &t->crew));
+  REGAL_TRY(regal_workers_create(t->context, t->options, &t->workers));
   REGAL_TRY(make_network(t, train));
   REGAL_TRY(make_tasks(t, train, valid));
   REGAL_TRY(make_arrays(t));
   t->state.best_valid = NAN;
   t->report = (regal_training){.steps = t->settings.steps,
-                               .rank = t->team->rank,
-                               .ranks = t->team->size,
+                               .rank = t->ranks->rank,
+                               .ranks = t->ranks->size,
                                .valid = NAN,
                                .best_valid = NAN,
                                .seconds_left = NAN};
   return REGAL_OK;
 }
 
-regal_status regal_trainer_create(regal_context *context, regal_team *team,
+regal_status regal_trainer_create(regal_context *context, regal_ranks *ranks,
                                   const regal_options *options,
                                   const regal_task_source *train,
                                   const regal_task_source *valid,
@@ -101,7 +104,7 @@ regal_status regal_trainer_create(regal_context *context, regal_team *team,
   if (!made)
     return regal_fail_memory(context);
   made->context = context;
-  made->team = team;
+  made->ranks = ranks;
   made->options = options;
   made->began = regal_seconds();
   regal_status status = fill(made, train, valid);
@@ -132,18 +135,18 @@ void regal_trainer_free(regal_trainer *t) {
     regal_release(context, blocks[i]);
   regal_tasks_free(t->valid);
   regal_tasks_free(t->tasks);
-  regal_palette_free(t->palette);
+  regal_beta_tables_free(t->beta_tables);
   regal_network_free(context, t->network);
-  regal_crew_free(t->crew);
+  regal_workers_free(t->workers);
   regal_release(context, t);
 }
 
 regal_status regal_trainer_agree(const regal_trainer *t, bool *stopped) {
   double limit = t->options->time;
   bool late = limit > 0 && regal_seconds() - t->began >= limit;
-  t->asked[t->team->rank] = regal_stop_requested(t->context) || late;
-  REGAL_TRY(regal_team_gather(t->team, t->context, t->asked,
-                              (size_t)t->team->size, 1));
-  *stopped = memchr(t->asked, 1, (size_t)t->team->size) != NULL;
+  t->asked[t->ranks->rank] = regal_stop_requested(t->context) || late;
+  REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->asked,
+                               (size_t)t->ranks->size, 1));
+  *stopped = memchr(t->asked, 1, (size_t)t->ranks->size) != NULL;
   return REGAL_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A training run: the network, its optimiser, and the graphs that it learns on.
  *
  * A step takes `graphs` problems, draws `samples` action vectors for each,
@@ -12,10 +13,10 @@
 #ifndef REGAL_LEARN_TRAINER_H
 #define REGAL_LEARN_TRAINER_H
 
+#include "base/parallel/ranks.h"
 #include "learn/propose.h"
-#include "learn/settings.h"
 #include "learn/tasks.h"
-#include "learn/team.h"
+#include "learn/train_settings.h"
 #include "policy/network.h"
 #include "policy/policy_file.h"
 #include "regal_train.h"
@@ -45,8 +46,8 @@ typedef struct regal_train_state {
 
 typedef struct regal_trainer {
   regal_context *context;
-  regal_team *team;
-  regal_crew *crew;
+  regal_ranks *ranks;
+  regal_workers *workers;
   const regal_options *options;
   regal_train_settings settings;
   regal_train_state state;
@@ -55,7 +56,7 @@ typedef struct regal_trainer {
 
   regal_network *network;
   regal_adam adam;
-  regal_palette *palette;
+  regal_beta_tables *beta_tables;
   regal_real *best;      /* [parameters] of the best policy on validation */
   regal_real *gradients; /* [graphs][parameters] */
   regal_real *gradient;  /* [parameters] their sum */
@@ -78,7 +79,7 @@ typedef struct regal_trainer {
 } regal_trainer;
 
 /* The sources must outlive the trainer; `valid` may have no graphs. */
-regal_status regal_trainer_create(regal_context *context, regal_team *team,
+regal_status regal_trainer_create(regal_context *context, regal_ranks *ranks,
                                   const regal_options *options,
                                   const regal_task_source *train,
                                   const regal_task_source *valid,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One step of training: choose, forward, episodes, backward, update. The first
  * steps may copy a teacher instead: its actions take the place of the samples,
  * with advantage 1, and there are no episodes. */
@@ -45,8 +46,8 @@ typedef struct share {
 } share;
 
 static share share_of(const regal_trainer *t, size_t items) {
-  return (share){regal_team_first(t->team, items, t->team->rank),
-                 regal_team_first(t->team, items, t->team->rank + 1)};
+  return (share){regal_ranks_first(t->ranks, items, t->ranks->rank),
+                 regal_ranks_first(t->ranks, items, t->ranks->rank + 1)};
 }
 
 static share my_episodes(const regal_trainer *t) {
@@ -173,7 +174,7 @@ static regal_status run_episode(void *state, size_t item,
   uint64_t seed = regal_random_at(step_key(t), (UINT64_C(1) << 32) + episode);
   regal_proposal *proposal;
   double cost;
-  REGAL_TRY(regal_propose(runner->context, t->palette, slot->task->problem,
+  REGAL_TRY(regal_propose(runner->context, t->beta_tables, slot->task->problem,
                           slot->task->encoding, actions, &proposal));
   regal_status status =
       regal_episode_run(runner, slot->task->problem, s->decoder, proposal, seed,
@@ -188,9 +189,10 @@ static regal_status run_episode(void *state, size_t item,
 static regal_status run_episodes(regal_trainer *t) {
   share mine = my_episodes(t);
   size_t episodes = (size_t)t->settings.graphs * t->settings.samples;
-  REGAL_TRY(regal_crew_run(t->crew, mine.end - mine.first, run_episode, t));
-  REGAL_TRY(regal_team_gather(t->team, t->context, t->ratios, episodes,
-                              sizeof *t->ratios));
+  REGAL_TRY(
+      regal_workers_run(t->workers, mine.end - mine.first, run_episode, t));
+  REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->ratios, episodes,
+                               sizeof *t->ratios));
   return REGAL_OK;
 }
 
@@ -256,9 +258,9 @@ static regal_status learn(void *state, size_t item,
 static regal_status update(regal_trainer *t) {
   size_t count = t->network->parameter_count, graphs = t->settings.graphs;
   share mine = share_of(t, graphs);
-  REGAL_TRY(regal_crew_run(t->crew, mine.end - mine.first, learn, t));
-  REGAL_TRY(regal_team_gather(t->team, t->context, t->gradients, graphs,
-                              count * sizeof *t->gradients));
+  REGAL_TRY(regal_workers_run(t->workers, mine.end - mine.first, learn, t));
+  REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->gradients, graphs,
+                               count * sizeof *t->gradients));
   memset(t->gradient, 0, count * sizeof *t->gradient);
   for (size_t g = 0; g < graphs; g++)
     for (size_t i = 0; i < count; i++)
@@ -319,9 +321,9 @@ regal_status regal_trainer_step(regal_trainer *t, bool *stopped) {
     return REGAL_OK;
   for (size_t i = 0; i < t->mine_count; i++)
     REGAL_TRY(fit_slot(t, t->mine[i]));
-  REGAL_TRY(regal_crew_run(t->crew, t->mine_count, act, t));
-  REGAL_TRY(regal_team_gather(t->team, t->context, t->figures,
-                              t->settings.graphs, sizeof *t->figures));
+  REGAL_TRY(regal_workers_run(t->workers, t->mine_count, act, t));
+  REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->figures,
+                               t->settings.graphs, sizeof *t->figures));
   REGAL_TRY(imitates(t) ? copy_teacher(t) : run_episodes(t));
   REGAL_TRY(regal_trainer_agree(t, stopped));
   if (*stopped)

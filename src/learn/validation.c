@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Validation: the policy at work, as `regal optimize --method regal` runs it,
  * against standard BRKGA, at the same number of evaluations, those of the
  * features included. */
@@ -37,7 +38,7 @@ static regal_status propose(const regal_trainer *t, const regal_task *task,
     return regal_fail_memory(runner->context);
   regal_status status = find_actions(t, task->encoding, runner, actions);
   if (status == REGAL_OK)
-    status = regal_propose(runner->context, t->palette, task->problem,
+    status = regal_propose(runner->context, t->beta_tables, task->problem,
                            task->encoding, actions, proposal);
   regal_release(runner->context, actions);
   return status;
@@ -91,17 +92,17 @@ static void keep_best(regal_trainer *t, double gain) {
 
 regal_status regal_trainer_validate(regal_trainer *t, bool *stopped) {
   size_t count = regal_tasks_count(t->valid);
-  size_t first = regal_team_first(t->team, count, t->team->rank);
-  size_t end = regal_team_first(t->team, count, t->team->rank + 1);
+  size_t first = regal_ranks_first(t->ranks, count, t->ranks->rank);
+  size_t end = regal_ranks_first(t->ranks, count, t->ranks->rank + 1);
   examination e = {t, first};
   double sum = 0;
   REGAL_TRY(need_all(t, first, end));
   REGAL_TRY(regal_trainer_agree(t, stopped));
   if (*stopped)
     return REGAL_OK;
-  REGAL_TRY(regal_crew_run(t->crew, end - first, examine, &e));
-  REGAL_TRY(regal_team_gather(t->team, t->context, t->gains, count,
-                              sizeof *t->gains));
+  REGAL_TRY(regal_workers_run(t->workers, end - first, examine, &e));
+  REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->gains, count,
+                               sizeof *t->gains));
   REGAL_TRY(regal_trainer_agree(t, stopped));
   if (*stopped)
     return REGAL_OK;

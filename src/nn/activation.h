@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise functions. Their exponential is our own, so that results do not
  * depend on the C library, and vectorises; in double precision it is libm's. */
 #ifndef REGAL_NN_ACTIVATION_H
@@ -12,13 +13,13 @@
 #include "nn/target.h"
 
 #ifdef REGAL_REAL_DOUBLE
-static REGAL_INLINE double regal_exp(double x) {
+REGAL_INLINE double regal_exp(double x) {
   return exp(x);
 }
 #else
 /* exp(x) by Cody and Waite's reduction and a polynomial of degree 7, within
  * 2e-7 of the value; arguments outside -87 .. 88 count as those. */
-static REGAL_INLINE float regal_exp(float x) {
+REGAL_INLINE float regal_exp(float x) {
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;
   /* Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits. */
@@ -39,11 +40,11 @@ static REGAL_INLINE float regal_exp(float x) {
 }
 #endif
 
-static REGAL_INLINE regal_real regal_sigmoid(regal_real x) {
+REGAL_INLINE regal_real regal_sigmoid(regal_real x) {
   return 1 / (1 + regal_exp(-x));
 }
 
-static REGAL_INLINE regal_real regal_tanh(regal_real x) {
+REGAL_INLINE regal_real regal_tanh(regal_real x) {
   x = x < -20 ? -20 : x > 20 ? 20 : x;
   return 1 - 2 / (regal_exp(2 * x) + 1);
 }

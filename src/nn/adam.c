@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adam with clipping by global norm and linear decay. */
 #include "nn/adam.h"
 

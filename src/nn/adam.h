@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adam (Kingma and Ba 2015) with clipping by global norm and linear decay of
  * the learning rate.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One choice among a few levels, forward, backward and drawn. */
 #include "nn/categorical.h"
 

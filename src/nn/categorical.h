@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One choice among a few levels: softmax of its logits. */
 #ifndef REGAL_NN_CATEGORICAL_H
 #define REGAL_NN_CATEGORICAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dense layers and perceptrons, forward and backward. */
 #include "nn/dense.h"
 

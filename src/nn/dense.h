@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dense layers y = x W + b and perceptrons of two of them, forward and
  * backward in pairs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of small matrices: panels of 4 rows and a few vectors of columns
  * stay in registers while the inner index runs. The 32-wide layers of a policy
  * are too small for a BLAS to pay: bench/nn.c races the two. */
@@ -15,7 +16,7 @@ typedef regal_real matrix_single __attribute__((may_alias));
 
 /* Rows i .. i + ROWS - 1, columns j .. j + VECTORS * lanes - 1. */
 #define MATRIX_PANEL(name, type, VECTORS, ROWS)                                \
-  static REGAL_INLINE void name(const regal_product *x, size_t i, size_t j) {  \
+  REGAL_INLINE void name(const regal_product *x, size_t i, size_t j) {         \
     enum { LANES = sizeof(type) / sizeof(regal_real) };                        \
     type sum[ROWS][VECTORS];                                                   \
     for (int r = 0; r < ROWS; r++)                                             \
@@ -55,7 +56,7 @@ enum {
   MATRIX_NARROW = sizeof(matrix_narrow) / sizeof(regal_real)
 };
 
-static REGAL_INLINE void matrix_four_rows(const regal_product *x, size_t i) {
+REGAL_INLINE void matrix_four_rows(const regal_product *x, size_t i) {
   size_t j = 0;
   for (; j + 2 * MATRIX_WIDE <= x->n; j += 2 * MATRIX_WIDE)
     matrix_panel_4x2(x, i, j);
@@ -69,7 +70,7 @@ static REGAL_INLINE void matrix_four_rows(const regal_product *x, size_t i) {
     matrix_single_4x1(x, i, j);
 }
 
-static REGAL_INLINE void matrix_one_row(const regal_product *x, size_t i) {
+REGAL_INLINE void matrix_one_row(const regal_product *x, size_t i) {
   size_t j = 0;
   for (; j + 4 * MATRIX_WIDE <= x->n; j += 4 * MATRIX_WIDE)
     matrix_panel_1x4(x, i, j);
@@ -91,7 +92,7 @@ static REGAL_INLINE void matrix_one_row(const regal_product *x, size_t i) {
  * cache; sums rest in c between them, which changes no bit. */
 #define MATRIX_SLICE 64
 
-static REGAL_INLINE void multiply_body(const regal_product *product) {
+REGAL_INLINE void multiply_body(const regal_product *product) {
   regal_product x = *product;
   size_t left = x.k;
   do {
@@ -118,9 +119,9 @@ void regal_transpose(size_t rows, size_t columns, const regal_real *from,
       to[j * rows + i] = from[i * columns + j];
 }
 
-static REGAL_INLINE void add_rows_body(size_t rows, size_t columns,
-                                       const regal_real *from, size_t from_row,
-                                       regal_real *sums) {
+REGAL_INLINE void add_rows_body(size_t rows, size_t columns,
+                                const regal_real *from, size_t from_row,
+                                regal_real *sums) {
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < columns; j++)
       sums[j] += from[i * from_row + j];

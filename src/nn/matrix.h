@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of small matrices, row-major.
  *
  * Every element of a product is one chain of additions in the order of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The number that networks compute with: float in all of regal. Tests of
  * gradients compile the same sources again with REGAL_REAL_DOUBLE, for finite
  * differences need the digits. */

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gated cells, forward and backward. */
 #include "nn/recurrent.h"
 
 #include "nn/activation.h"
 
-static REGAL_INLINE void gru_forward_body(size_t rows, size_t width,
-                                          regal_real *restrict input,
-                                          const regal_real *restrict state,
-                                          const regal_real *restrict h,
-                                          regal_real *restrict next) {
+REGAL_INLINE void gru_forward_body(size_t rows, size_t width,
+                                   regal_real *restrict input,
+                                   const regal_real *restrict state,
+                                   const regal_real *restrict h,
+                                   regal_real *restrict next) {
   for (size_t i = 0; i < rows; i++) {
     regal_real *restrict r = input + 3 * width * i, *z = r + width;
     regal_real *restrict n = z + width;
@@ -27,7 +28,7 @@ REGAL_KERNEL(regal_gru_forward, gru_forward,
               const regal_real *state, const regal_real *h, regal_real *next),
              (rows, width, input, state, h, next))
 
-static REGAL_INLINE void gru_backward_body(
+REGAL_INLINE void gru_backward_body(
     size_t rows, size_t width, const regal_real *restrict gates,
     const regal_real *restrict state, const regal_real *restrict h,
     const regal_real *restrict d_next, regal_real *restrict d_input,
@@ -56,9 +57,10 @@ REGAL_KERNEL(regal_gru_backward, gru_backward,
               regal_real *d_state, regal_real *dh),
              (rows, width, gates, state, h, d_next, d_input, d_state, dh))
 
-static REGAL_INLINE void
-lstm_forward_body(size_t width, regal_real *restrict gates, const regal_real *c,
-                  regal_real *restrict next_c, regal_real *restrict h) {
+REGAL_INLINE void lstm_forward_body(size_t width, regal_real *restrict gates,
+                                    const regal_real *c,
+                                    regal_real *restrict next_c,
+                                    regal_real *restrict h) {
   regal_real *i = gates, *f = i + width, *g = f + width, *o = g + width;
   for (size_t j = 0; j < 2 * width; j++)
     gates[j] = regal_sigmoid(gates[j]);
@@ -76,7 +78,7 @@ REGAL_KERNEL(regal_lstm_forward, lstm_forward,
               regal_real *next_c, regal_real *h),
              (width, gates, c, next_c, h))
 
-static REGAL_INLINE void
+REGAL_INLINE void
 lstm_backward_body(size_t width, const regal_real *restrict gates,
                    const regal_real *c, const regal_real *restrict next_c,
                    const regal_real *restrict dh, regal_real *restrict dc,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gated cells, forward and backward in pairs: what happens after the products
  * with the weights, item by item.
  *

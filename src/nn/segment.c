@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering and segment sums, forward and backward. */
 #include "nn/segment.h"
 
@@ -5,11 +6,10 @@
 
 #include "nn/target.h"
 
-static REGAL_INLINE void messages_forward_body(const regal_edges *edges,
-                                               size_t width,
-                                               const regal_real *ends,
-                                               const regal_real *edge,
-                                               regal_real *sums) {
+REGAL_INLINE void messages_forward_body(const regal_message_edges *edges,
+                                        size_t width, const regal_real *ends,
+                                        const regal_real *edge,
+                                        regal_real *sums) {
   for (size_t e = 0; e < edges->count; e++) {
     size_t from = edges->from[e], to = edges->to[e];
     const regal_real *restrict a = ends + 4 * width * from;
@@ -28,15 +28,16 @@ static REGAL_INLINE void messages_forward_body(const regal_edges *edges,
   }
 }
 REGAL_KERNEL(regal_messages_forward, messages_forward,
-             (const regal_edges *edges, size_t width, const regal_real *ends,
-              const regal_real *edge, regal_real *sums),
+             (const regal_message_edges *edges, size_t width,
+              const regal_real *ends, const regal_real *edge, regal_real *sums),
              (edges, width, ends, edge, sums))
 
-static REGAL_INLINE void
-messages_backward_body(const regal_edges *edges, size_t width,
-                       const regal_real *ends, const regal_real *edge,
-                       const regal_real *d_sums, regal_real *d_ends,
-                       regal_real *d_edge) {
+REGAL_INLINE void messages_backward_body(const regal_message_edges *edges,
+                                         size_t width, const regal_real *ends,
+                                         const regal_real *edge,
+                                         const regal_real *d_sums,
+                                         regal_real *d_ends,
+                                         regal_real *d_edge) {
   for (size_t e = 0; e < edges->count; e++) {
     size_t from = edges->from[e], to = edges->to[e];
     const regal_real *a = ends + 4 * width * from;
@@ -57,9 +58,9 @@ messages_backward_body(const regal_edges *edges, size_t width,
   }
 }
 REGAL_KERNEL(regal_messages_backward, messages_backward,
-             (const regal_edges *edges, size_t width, const regal_real *ends,
-              const regal_real *edge, const regal_real *d_sums,
-              regal_real *d_ends, regal_real *d_edge),
+             (const regal_message_edges *edges, size_t width,
+              const regal_real *ends, const regal_real *edge,
+              const regal_real *d_sums, regal_real *d_ends, regal_real *d_edge),
              (edges, width, ends, edge, d_sums, d_ends, d_edge))
 
 void regal_mean_forward(size_t rows, size_t width, const regal_real *in,

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels in two versions: for any processor and for those with AVX2 and FMA,
  * chosen when called. Both come from one inline body. On one machine always
  * the same one runs, so results do not depend on threads or batches.
  *
- *   static REGAL_INLINE void add_body(size_t n, regal_real *y) { ... }
+ *   REGAL_INLINE void add_body(size_t n, regal_real *y) { ... }
  *   REGAL_KERNEL(regal_add, add, (size_t n, regal_real *y), (n, y))
  *
  * (Not target_clones: its resolvers run before ThreadSanitizer is ready.)
@@ -10,7 +11,7 @@
 #ifndef REGAL_NN_TARGET_H
 #define REGAL_NN_TARGET_H
 
-#define REGAL_INLINE inline __attribute__((always_inline))
+#include "base/context.h"
 
 #if defined(__x86_64__)
 #define REGAL_KERNEL(name, stem, parameters, arguments)                        \

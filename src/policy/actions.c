@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/actions.h"
 
 static double share_of(uint32_t level, uint32_t levels) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Actions: what the levels that a policy chooses mean (the paper's appendix,
  * "Action dequantization"). With k levels, level i stands for the share
  * (i + 1) / (k + 1): the mean of a Beta itself, its variance as a share of the

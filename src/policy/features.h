@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The paper's data encoding (appendix, "Data encoding"): a graph as the policy
  * reads it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Networks and workspaces: checked, made and freed; and what a workspace's
  * memory is cut into. */
 #include "policy/network.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The network of a policy: from graphs to a distribution over actions, and
  * from rewards back to a gradient.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Backward: from advantages and targets to the gradient, graph by graph. Each
  * graph's gradient is computed from zero and then added, so that it does not
  * matter how graphs are grouped into calls. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mixture of graph networks: a gate reads the pooled features of the graph,
  * and the heads read the experts' states mixed by it. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Forward: features to states, states to probabilities. Graph by graph, so
  * that a graph's states stay in the cache; rows are many enough for that. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph network: the paper's equations, with the work of a message that
  * depends on one node alone done once for each node.
  *
@@ -13,9 +14,9 @@
 #include "nn/recurrent.h"
 #include "policy/network_parts.h"
 
-static regal_edges gnn_edges(const regal_graph_state *graph) {
+static regal_message_edges gnn_edges(const regal_graph_state *graph) {
   const regal_encoding *e = graph->encoding;
-  return (regal_edges){e->edges, e->from, e->to};
+  return (regal_message_edges){e->edges, e->from, e->to};
 }
 
 /* c[rows][n] (c_row apart) = a[rows][k] b[k][n]; + bias, or + c. */
@@ -69,7 +70,7 @@ static void messages_forward(const regal_gnn_plan *plan,
   const regal_real *h = state->node + round * n * w;
   regal_real *ends = state->ends + round * n * 4 * w;
   regal_real *sums = state->sums + round * n * 2 * w;
-  regal_edges edges = gnn_edges(graph);
+  regal_message_edges edges = gnn_edges(graph);
   gnn_multiply(n, w, 2 * w, h, weight, NULL, false, ends, 4 * w);
   gnn_multiply(n, w, 2 * w, h, weight + 2 * w * w, NULL, false, ends + 2 * w,
                4 * w);
@@ -106,7 +107,7 @@ messages_backward(const regal_gnn_plan *plan, const regal_real *parameters,
                   regal_network_scratch *scratch, regal_real *gradient) {
   size_t n = graph->encoding->nodes, w = plan->width;
   const regal_real *h = state->node + round * n * w;
-  regal_edges edges = gnn_edges(graph);
+  regal_message_edges edges = gnn_edges(graph);
   arrive_backward(plan, parameters, graph, state->sums + round * n * 2 * w,
                   scratch, gradient);
   if (plan->mean)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Heads: from states to logits, probabilities, and the gradient of the loss by
  * the logits. */
 #include <string.h>

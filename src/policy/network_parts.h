@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the network: where its layers lie in the parameters, what forward
  * keeps for backward, and the parts that both are made of.
  *

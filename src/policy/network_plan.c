@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the layers of a network lie in its parameters, and their first values.
  *
  * The plan is made twice: once to count blocks and parameters, once to name the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Actions: drawn, the likeliest, or given (replayed, for backward).
  *
  * The number behind choice i of an action vector is number i of the sample's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The LSTM over the nodes in topological order. */
 #include <string.h>
 

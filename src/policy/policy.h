@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a policy is, apart from its weights: the graph as it reads it, and the
  * actions that it takes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Little-endian numbers, appended to a text and read from bytes. */
 #ifndef REGAL_POLICY_POLICY_BYTES_H
 #define REGAL_POLICY_POLICY_BYTES_H

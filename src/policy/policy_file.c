@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/policy_file.h"
 
 #include <ctype.h>

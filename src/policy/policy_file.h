@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Policies in files: what they are for, how they were made, and their weights.
  *
  * Everything is little-endian; a text is its length (u32) and its bytes, a name

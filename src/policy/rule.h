@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The handmade policy that a learned one must beat: ops of the first half of
  * an order get a high priority, those of the second half a low one, both nearly
  * certain; everything else stays uniform. The order is the mean order of the

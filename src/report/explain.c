@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a plan's time and memory go, for a person: the critical chain, why
  * devices are idle, and what is in memory at each device's peak. Everything is
  * read off the verifier's timeline.
@@ -6,43 +7,43 @@
 
 #include <string.h>
 
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 
 #define LONGEST_NAME 48 /* bytes of a name that are shown */
 
-static void put_name(regal_story *story, uint32_t op) {
-  const char *name = regal_graph_name(story->reading.graph, op);
+static void put_name(regal_explanation *explanation, uint32_t op) {
+  const char *name = regal_graph_name(explanation->reading.graph, op);
   size_t length = strlen(name), shown = length;
   if (length > LONGEST_NAME) {
     shown = LONGEST_NAME - 3;
     while (shown && ((unsigned char)name[shown] & 0xC0) == 0x80)
       shown--; /* never cut a character of UTF-8 in two */
   }
-  regal_text_format(&story->text, "\"");
-  regal_layout_name(&story->text, name, shown);
-  regal_text_format(&story->text, shown < length ? "...\"" : "\"");
+  regal_text_format(&explanation->text, "\"");
+  regal_layout_name(&explanation->text, name, shown);
+  regal_text_format(&explanation->text, shown < length ? "...\"" : "\"");
 }
 
-void regal_explain_tensor(regal_story *story, uint32_t tensor) {
-  const regal_graph *graph = story->reading.graph;
+void regal_explain_tensor(regal_explanation *explanation, uint32_t tensor) {
+  const regal_graph *graph = explanation->reading.graph;
   uint32_t op = graph->producer[tensor];
-  put_name(story, op);
-  regal_text_format(&story->text, ":%u (id %u)",
+  put_name(explanation, op);
+  regal_text_format(&explanation->text, ":%u (id %u)",
                     tensor - graph->output_begin[op], graph->id[op]);
 }
 
-void regal_explain_step(regal_story *story, uint32_t i) {
-  const regal_graph *graph = story->reading.graph;
-  const regal_step *step = &story->reading.plan->steps[i];
-  regal_text *text = &story->text;
+void regal_explain_step(regal_explanation *explanation, uint32_t i) {
+  const regal_graph *graph = explanation->reading.graph;
+  const regal_step *step = &explanation->reading.plan->steps[i];
+  regal_text *text = &explanation->text;
   if (step->port >= 0) {
-    regal_explain_tensor(story, regal_verify_item(graph, step));
+    regal_explain_tensor(explanation, regal_verify_item(graph, step));
     regal_text_format(text, " from device %u to %u", step->device, step->to);
     return;
   }
   bool runs = step->port == REGAL_RUN;
   regal_text_format(text, runs ? "op " : "the end of ");
-  put_name(story, step->op);
+  put_name(explanation, step->op);
   regal_text_format(text, " (id %u)", graph->id[step->op]);
   if (runs)
     regal_text_format(text, " on device %u", step->device);
@@ -50,45 +51,47 @@ void regal_explain_step(regal_story *story, uint32_t i) {
     regal_text_format(text, " from device %u to %u", step->device, step->to);
 }
 
-static regal_status tell(regal_story *story) {
-  regal_context *context = story->context;
-  uint32_t steps = story->reading.plan->step_count;
-  story->cause = regal_alloc(context, steps, sizeof *story->cause);
-  story->reason = regal_alloc(context, steps, sizeof *story->reason);
-  if (!story->cause || !story->reason)
+static regal_status tell(regal_explanation *explanation) {
+  regal_context *context = explanation->context;
+  uint32_t steps = explanation->reading.plan->step_count;
+  explanation->cause = regal_alloc(context, steps, sizeof *explanation->cause);
+  explanation->reason =
+      regal_alloc(context, steps, sizeof *explanation->reason);
+  if (!explanation->cause || !explanation->reason)
     return regal_fail_memory(context);
-  regal_explain_find_causes(story);
-  REGAL_TRY(regal_explain_chain(story));
-  regal_explain_idle(story);
-  regal_explain_memory(story);
+  regal_explain_find_causes(explanation);
+  REGAL_TRY(regal_explain_chain(explanation));
+  regal_explain_idle(explanation);
+  regal_explain_memory(explanation);
   return REGAL_OK;
 }
 
-static regal_status read_and_tell(regal_story *story) {
-  regal_reading *reading = &story->reading;
-  REGAL_TRY(regal_verify_plan(story->context, reading->graph, reading->machine,
-                              reading->plan, &story->cost, &story->timeline));
+static regal_status read_and_tell(regal_explanation *explanation) {
+  regal_reading *reading = &explanation->reading;
+  REGAL_TRY(regal_verify_plan(explanation->context, reading->graph,
+                              reading->machine, reading->plan,
+                              &explanation->cost, &explanation->timeline));
   REGAL_TRY(regal_verify_rules(reading));
-  return tell(story);
+  return tell(explanation);
 }
 
 regal_status regal_report_explain(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_plan *plan, FILE *stream) {
-  regal_story story = {.context = context,
-                       .reading = {.context = context,
-                                   .graph = problem->graph,
-                                   .machine = problem->machine,
-                                   .plan = plan},
-                       .timeline = {.context = context}};
-  regal_text_init(&story.text, context);
-  regal_status status = read_and_tell(&story);
-  regal_reading_free(&story.reading);
-  regal_timeline_free(&story.timeline);
-  regal_release(context, story.cause);
-  regal_release(context, story.reason);
+  regal_explanation explanation = {.context = context,
+                                   .reading = {.context = context,
+                                               .graph = problem->graph,
+                                               .machine = problem->machine,
+                                               .plan = plan},
+                                   .timeline = {.context = context}};
+  regal_text_init(&explanation.text, context);
+  regal_status status = read_and_tell(&explanation);
+  regal_reading_free(&explanation.reading);
+  regal_timeline_free(&explanation.timeline);
+  regal_release(context, explanation.cause);
+  regal_release(context, explanation.reason);
   if (status == REGAL_OK)
-    return regal_layout_finish(context, &story.text, stream);
-  regal_text_free(&story.text);
+    return regal_layout_finish(context, &explanation.text, stream);
+  regal_text_free(&explanation.text);
   return status;
 }

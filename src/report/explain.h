@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the explanation of a plan share. */
 #ifndef REGAL_REPORT_EXPLAIN_H
 #define REGAL_REPORT_EXPLAIN_H
 
-#include "cost/verify_parts.h"
+#include "cost/verify/parts.h"
 #include "report/layout.h"
 
 /* What a step waited for: whatever ended last before it could start. */
@@ -16,7 +17,7 @@ typedef enum regal_reason {
   REGAL_REASONS
 } regal_reason;
 
-typedef struct regal_story {
+typedef struct regal_explanation {
   regal_context *context;
   regal_reading reading;
   regal_timeline timeline;
@@ -24,17 +25,17 @@ typedef struct regal_story {
   uint32_t *cause; /* [steps] the step that it waited for, or REGAL_NONE */
   uint8_t *reason; /* [steps] a regal_reason */
   regal_text text;
-} regal_story;
+} regal_explanation;
 
 /* op "conv1" (id 17) on device 0; "conv1":0 (id 17) from device 0 to 1 */
-void regal_explain_step(regal_story *story, uint32_t step);
+void regal_explain_step(regal_explanation *explanation, uint32_t step);
 /* "conv1":0 (id 17) */
-void regal_explain_tensor(regal_story *story, uint32_t tensor);
+void regal_explain_tensor(regal_explanation *explanation, uint32_t tensor);
 
 /* Fills cause and reason; then each writes its section of the text. */
-void regal_explain_find_causes(regal_story *story);
-regal_status regal_explain_chain(regal_story *story);
-void regal_explain_idle(regal_story *story);
-void regal_explain_memory(regal_story *story);
+void regal_explain_find_causes(regal_explanation *explanation);
+regal_status regal_explain_chain(regal_explanation *explanation);
+void regal_explain_idle(regal_explanation *explanation);
+void regal_explain_memory(regal_explanation *explanation);
 
 #endif

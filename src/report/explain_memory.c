@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is in memory at the peak of each device. A tensor is there when it was
  * made or received there before, and a step from the peak on still needs it.
  * An output that the step at the peak writes over one of its inputs has no line
@@ -53,22 +54,23 @@ static void count_tensor(const regal_graph *graph, uint32_t tensor,
 }
 
 /* Whether the step writes the tensor over one of its inputs. */
-static bool is_written_over(const regal_story *story, uint32_t tensor,
-                            uint32_t step) {
-  uint32_t made =
-      story->reading.run_step[story->reading.graph->producer[tensor]];
-  return made == step && story->timeline.reused[tensor] != REGAL_NONE;
+static bool is_written_over(const regal_explanation *explanation,
+                            uint32_t tensor, uint32_t step) {
+  uint32_t made = explanation->reading
+                      .run_step[explanation->reading.graph->producer[tensor]];
+  return made == step && explanation->timeline.reused[tensor] != REGAL_NONE;
 }
 
-static census take_census(const regal_story *story, uint32_t device,
+static census take_census(const regal_explanation *explanation, uint32_t device,
                           uint32_t step) {
-  const regal_reading *reading = &story->reading;
+  const regal_reading *reading = &explanation->reading;
   const regal_graph *graph = reading->graph;
   census census = {0};
   for (uint32_t t = 0; t < graph->tensors; t++) {
     uint32_t came = regal_verify_arrival(reading, t, device);
     if (graph->bytes[t] && came != REGAL_NONE && came <= step &&
-        !is_written_over(story, t, step) && is_needed(reading, t, device, step))
+        !is_written_over(explanation, t, step) &&
+        is_needed(reading, t, device, step))
       count_tensor(graph, t, &census);
   }
   for (uint32_t k = 0; k < census.shown; k++)
@@ -82,8 +84,9 @@ static census take_census(const regal_story *story, uint32_t device,
   return census;
 }
 
-static void put_share(regal_story *story, int64_t bytes, int64_t peak) {
-  regal_text *text = &story->text;
+static void put_share(regal_explanation *explanation, int64_t bytes,
+                      int64_t peak) {
+  regal_text *text = &explanation->text;
   size_t begin = text->size;
   regal_text_format(text, "  ");
   regal_text_bytes(text, bytes);
@@ -92,86 +95,89 @@ static void put_share(regal_story *story, int64_t bytes, int64_t peak) {
 }
 
 /* Names the output that the step writes over the tensor, if there is one. */
-static void put_reuser(regal_story *story, uint32_t tensor, uint32_t step) {
-  const regal_graph *graph = story->reading.graph;
-  const regal_step *at = &story->reading.plan->steps[step];
+static void put_reuser(regal_explanation *explanation, uint32_t tensor,
+                       uint32_t step) {
+  const regal_graph *graph = explanation->reading.graph;
+  const regal_step *at = &explanation->reading.plan->steps[step];
   if (at->port != REGAL_RUN)
     return;
   for (uint32_t t = graph->output_begin[at->op];
        t < graph->output_begin[at->op + 1]; t++)
-    if (story->timeline.reused[t] == tensor) {
-      regal_text_format(&story->text, ", over which ");
-      regal_explain_tensor(story, t);
-      regal_text_format(&story->text, " is written");
+    if (explanation->timeline.reused[t] == tensor) {
+      regal_text_format(&explanation->text, ", over which ");
+      regal_explain_tensor(explanation, t);
+      regal_text_format(&explanation->text, " is written");
     }
 }
 
-static void put_tensors(regal_story *story, const census *census, int64_t peak,
-                        uint32_t step) {
-  const regal_graph *graph = story->reading.graph;
+static void put_tensors(regal_explanation *explanation, const census *census,
+                        int64_t peak, uint32_t step) {
+  const regal_graph *graph = explanation->reading.graph;
   for (uint32_t k = 0; k < census->shown; k++) {
     uint32_t tensor = census->largest[k];
-    put_share(story, graph->bytes[tensor], peak);
-    regal_explain_tensor(story, tensor);
-    put_reuser(story, tensor, step);
-    regal_text_format(&story->text, "\n");
+    put_share(explanation, graph->bytes[tensor], peak);
+    regal_explain_tensor(explanation, tensor);
+    put_reuser(explanation, tensor, step);
+    regal_text_format(&explanation->text, "\n");
   }
   if (census->tensors == census->shown)
     return;
-  put_share(story, census->bytes - census->shown_bytes, peak);
-  regal_text_format(&story->text, "%u more tensors\n",
+  put_share(explanation, census->bytes - census->shown_bytes, peak);
+  regal_text_format(&explanation->text, "%u more tensors\n",
                     census->tensors - census->shown);
 }
 
-static void put_parameters(regal_story *story, uint32_t device, int64_t peak) {
-  uint32_t count = story->timeline.parameters[device];
+static void put_parameters(regal_explanation *explanation, uint32_t device,
+                           int64_t peak) {
+  uint32_t count = explanation->timeline.parameters[device];
   if (!count)
     return;
-  put_share(story, story->timeline.parameter_bytes[device], peak);
-  regal_text_format(&story->text, "%u parameter%s that ops share\n", count,
-                    count == 1 ? "" : "s");
+  put_share(explanation, explanation->timeline.parameter_bytes[device], peak);
+  regal_text_format(&explanation->text, "%u parameter%s that ops share\n",
+                    count, count == 1 ? "" : "s");
 }
 
-static void put_limit(regal_story *story, uint32_t device) {
-  int64_t limit = story->reading.machine->memory_limit[device];
+static void put_limit(regal_explanation *explanation, uint32_t device) {
+  int64_t limit = explanation->reading.machine->memory_limit[device];
   if (limit == REGAL_UNLIMITED)
     return;
-  bool exceeded = story->cost.peak_bytes[device] > limit;
-  regal_text_format(&story->text,
+  bool exceeded = explanation->cost.peak_bytes[device] > limit;
+  regal_text_format(&explanation->text,
                     exceeded ? " (BEYOND the limit of " : " (limit ");
-  regal_text_bytes(&story->text, limit);
-  regal_text_format(&story->text, ")");
+  regal_text_bytes(&explanation->text, limit);
+  regal_text_format(&explanation->text, ")");
 }
 
-static void put_peak(regal_story *story, uint32_t device, uint32_t step) {
-  regal_text *text = &story->text;
-  int64_t peak = story->cost.peak_bytes[device];
-  census census = take_census(story, device, step);
+static void put_peak(regal_explanation *explanation, uint32_t device,
+                     uint32_t step) {
+  regal_text *text = &explanation->text;
+  int64_t peak = explanation->cost.peak_bytes[device];
+  census census = take_census(explanation, device, step);
   regal_text_format(text, "\npeak of device %u: ", device);
   regal_text_bytes(text, peak);
-  put_limit(story, device);
+  put_limit(explanation, device);
   regal_text_format(text, " at step %u: ", step);
-  regal_explain_step(story, step);
+  regal_explain_step(explanation, step);
   regal_text_format(text, "\n");
   if (census.resident) {
-    put_share(story, census.resident, peak);
+    put_share(explanation, census.resident, peak);
     regal_text_format(text, "resident\n");
   }
-  put_parameters(story, device, peak);
+  put_parameters(explanation, device, peak);
   if (census.temporary) {
-    put_share(story, census.temporary, peak);
+    put_share(explanation, census.temporary, peak);
     regal_text_format(text, "temporary\n");
   }
-  put_tensors(story, &census, peak, step);
+  put_tensors(explanation, &census, peak, step);
 }
 
-void regal_explain_memory(regal_story *story) {
-  for (uint32_t d = 0; d < story->reading.machine->devices; d++) {
-    uint32_t step = story->timeline.peak_step[d];
+void regal_explain_memory(regal_explanation *explanation) {
+  for (uint32_t d = 0; d < explanation->reading.machine->devices; d++) {
+    uint32_t step = explanation->timeline.peak_step[d];
     if (step == REGAL_NONE)
-      regal_text_format(&story->text, "\npeak of device %u: it is not used\n",
-                        d);
+      regal_text_format(&explanation->text,
+                        "\npeak of device %u: it is not used\n", d);
     else
-      put_peak(story, d, step);
+      put_peak(explanation, d, step);
   }
 }

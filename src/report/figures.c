@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report/figures.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static uint32_t level_of(const regal_graph *graph, const uint32_t *level,
 
 static regal_status measure_shape(regal_context *context,
                                   const regal_graph *graph,
-                                  regal_figures *figures) {
+                                  regal_graph_figures *figures) {
   uint32_t *level = regal_alloc(context, graph->ops, sizeof *level);
   uint32_t *count = regal_alloc(context, (size_t)graph->ops + 1, sizeof *count);
   if (level && count)
@@ -105,7 +106,7 @@ static int compare_times(const void *left, const void *right) {
 
 static regal_status collect_kinds(regal_context *context,
                                   const regal_graph *graph,
-                                  regal_figures *figures) {
+                                  regal_graph_figures *figures) {
   regal_kind *kinds = regal_alloc(context, graph->ops, sizeof *kinds);
   if (!kinds)
     return regal_fail_memory(context);
@@ -129,7 +130,7 @@ static regal_status collect_kinds(regal_context *context,
 
 regal_status regal_figures_compute(regal_context *context,
                                    const regal_graph *graph,
-                                   regal_figures *figures) {
+                                   regal_graph_figures *figures) {
   memset(figures, 0, sizeof *figures);
   figures->context = context;
   REGAL_TRY(measure_shape(context, graph, figures));
@@ -139,7 +140,7 @@ regal_status regal_figures_compute(regal_context *context,
   return collect_kinds(context, graph, figures);
 }
 
-void regal_figures_free(regal_figures *figures) {
+void regal_figures_free(regal_graph_figures *figures) {
   regal_release(figures->context, figures->kinds);
   figures->kinds = NULL;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of a graph that only reports want: its shape, its largest parts, and
  * its time by kind of op. */
 #ifndef REGAL_REPORT_FIGURES_H
@@ -16,7 +17,7 @@ typedef struct regal_kind {
   int64_t run_ns;
 } regal_kind;
 
-typedef struct regal_figures {
+typedef struct regal_graph_figures {
   regal_context *context;
   uint32_t depth; /* ops on the longest chain */
   uint32_t width; /* most ops that are equally far from the beginning */
@@ -25,13 +26,13 @@ typedef struct regal_figures {
   uint32_t top_tensor[REGAL_FIGURES_TOP]; /* by bytes, largest first */
   regal_kind *kinds;                      /* by run time, longest first */
   uint32_t kind_count;
-} regal_figures;
+} regal_graph_figures;
 
 /* Time O(ops log ops + edges). The kinds' names are the graph's. */
 regal_status regal_figures_compute(regal_context *context,
                                    const regal_graph *graph,
-                                   regal_figures *figures);
-void regal_figures_free(regal_figures *figures);
+                                   regal_graph_figures *figures);
+void regal_figures_free(regal_graph_figures *figures);
 
 /* "assumed", "dropped", "joined", "warning" */
 const char *regal_note_name(regal_note_kind kind);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a graph, for people: `regal inspect`. */
 #include "report/figures.h"
 #include "report/layout.h"
@@ -13,7 +14,7 @@ static void put_label(regal_text *text, const char *label) {
 }
 
 static void put_counts(regal_text *text, const regal_graph *graph,
-                       const regal_figures *figures) {
+                       const regal_graph_figures *figures) {
   put_label(text, "ops");
   regal_text_format(text, "%u", graph->ops);
   if (graph->file_nodes != graph->ops)
@@ -68,7 +69,7 @@ static void put_share(regal_text *text, void (*put)(regal_text *, int64_t),
 }
 
 static void put_largest_ops(regal_text *text, const regal_graph *graph,
-                            const regal_figures *figures) {
+                            const regal_graph_figures *figures) {
   if (figures->top_ops)
     regal_text_format(text, "\nlargest ops\n");
   for (uint32_t i = 0; i < figures->top_ops; i++) {
@@ -80,7 +81,7 @@ static void put_largest_ops(regal_text *text, const regal_graph *graph,
 }
 
 static void put_largest_tensors(regal_text *text, const regal_graph *graph,
-                                const regal_figures *figures) {
+                                const regal_graph_figures *figures) {
   if (figures->top_tensors)
     regal_text_format(text, "\nlargest tensors\n");
   for (uint32_t i = 0; i < figures->top_tensors; i++) {
@@ -102,7 +103,7 @@ static void put_kind(regal_text *text, int64_t run_ns, int64_t work_ns,
 
 /* Says something only where ops share kinds and have times. */
 static void put_kinds(regal_text *text, const regal_graph *graph,
-                      const regal_figures *figures) {
+                      const regal_graph_figures *figures) {
   if (figures->kind_count > graph->ops / 2 || !graph->work_ns)
     return;
   int64_t rest_ns = graph->work_ns;
@@ -135,7 +136,7 @@ static void put_notes(regal_text *text, const regal_graph *graph) {
 
 regal_status regal_report_graph(regal_context *context,
                                 const regal_graph *graph, FILE *stream) {
-  regal_figures figures;
+  regal_graph_figures figures;
   regal_text text;
   REGAL_TRY(regal_figures_compute(context, graph, &figures));
   regal_text_init(&text, context);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a graph, for programs: `regal inspect --json`. */
 #include "base/text.h"
 #include "report/figures.h"
@@ -20,7 +21,7 @@ static void put_notes(regal_text *text, const regal_graph *graph) {
 regal_status regal_graph_info_save_json(regal_context *context,
                                         const regal_graph *graph,
                                         const char *path) {
-  regal_figures figures;
+  regal_graph_figures figures;
   regal_text text;
   REGAL_TRY(regal_figures_compute(context, graph, &figures));
   regal_text_init(&text, context);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report/layout.h"
 
 void regal_layout_pad(regal_text *text, size_t line_begin, size_t column) {

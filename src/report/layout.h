@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Laying out text for people: labels, columns, percentages, names. */
 #ifndef REGAL_REPORT_LAYOUT_H
 #define REGAL_REPORT_LAYOUT_H

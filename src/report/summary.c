@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The summary of a result: for people, on one screen. */
-#include "cost/problem.h"
-#include "cost/verify.h"
+#include "cost/model/problem.h"
+#include "cost/verify/verify.h"
 #include "report/layout.h"
 
 #include <string.h>

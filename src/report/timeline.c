@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The devices' work over time, drawn with block characters: for each device a
  * row of how busy it is and a row of its memory, then a time axis.
  *
  * A row has as many cells as fit between the label and the figure at its end;
  * a cell is an equal share of the run time.
  */
-#include "cost/problem.h"
-#include "cost/verify.h"
+#include "cost/model/problem.h"
+#include "cost/verify/verify.h"
 #include "report/layout.h"
 
 #define LABEL 10  /* columns of the label before a row */

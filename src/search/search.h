@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a method works on: the problem, the budget, and the best plan so far.
  *
  * A method is a function from a search to a status. It offers plans, asks
@@ -7,13 +8,13 @@
 #ifndef REGAL_SEARCH_SEARCH_H
 #define REGAL_SEARCH_SEARCH_H
 
-#include "base/threads.h"
-#include "cost/fitness.h"
-#include "cost/plan.h"
-#include "cost/simulate.h"
+#include "base/parallel/threads.h"
+#include "cost/model/fitness.h"
+#include "cost/model/plan.h"
+#include "cost/model/simulate.h"
 
 typedef struct regal_search regal_search;
-typedef struct regal_proposer regal_proposer; /* search/proposer.h */
+typedef struct regal_proposer regal_proposer; /* evolve/proposer.h */
 typedef regal_status (*regal_method_fn)(regal_search *search);
 
 typedef struct regal_method {
@@ -70,31 +71,5 @@ void regal_search_report(regal_search *search, bool improved);
 /* Sets the account line. */
 void regal_search_account(regal_search *search, const char *format, ...)
     REGAL_FORMAT(2, 3);
-
-/* All that gives a plan within milliseconds (search/auto.c). */
-regal_status regal_start_quickly(regal_search *search);
-
-/* The list schedulers (search/orders.c, search/heft.c); methods by name. */
-regal_status regal_method_single(regal_search *search);
-regal_status regal_method_heft(regal_search *search);
-regal_status regal_method_cut(regal_search *search);
-regal_status regal_method_split(regal_search *search);
-regal_status regal_method_gp_dfs(regal_search *search);
-regal_status regal_method_dfs(regal_search *search);
-regal_status regal_method_bfs(regal_search *search);
-regal_status regal_method_lpmf(regal_search *search);
-regal_status regal_method_xla_list(regal_search *search);
-/* Search on chromosomes (search/genetic.c, search/guided.c). */
-regal_status regal_method_brkga(regal_search *search);
-regal_status regal_method_random(regal_search *search);
-regal_status regal_method_anneal(regal_search *search);
-regal_status regal_method_multilevel(regal_search *search);
-regal_status regal_method_local(regal_search *search);
-regal_status regal_method_auto(regal_search *search);
-/* Search that a policy guides (search/guided.c). */
-regal_status regal_method_regal(regal_search *search);
-regal_status regal_method_gas(regal_search *search);
-regal_status regal_method_idrs(regal_search *search);
-regal_status regal_method_direct(regal_search *search);
 
 #endif

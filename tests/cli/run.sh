@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Golden tests of the command line.
 #
 #   tests/cli/run.sh REGAL [--refresh] [NAME ...]

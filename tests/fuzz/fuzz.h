@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fuzz targets share.
  *
  * A target is one file with one LLVMFuzzerTestOneInput. With libFuzzer it is

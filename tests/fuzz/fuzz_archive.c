@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Zip archives and index.csv.
  *
  * The bytes are tried as an archive: opened, its index tied to its files, every
@@ -6,7 +7,7 @@
  */
 #include <string.h>
 
-#include "formats/archive_catalog.h"
+#include "dataset/archive/catalog.h"
 #include "fuzz/fuzz.h"
 
 #define MOST_MEMBERS 32

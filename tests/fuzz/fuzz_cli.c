@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: each line of the input is one argument.
  *
  * Commands run in this process, in a temporary folder with a graph, an order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of graphs, on CostGraphDef in its binary form. */
 #include "fuzz/graph_target.h"
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of ONNX models. Whatever else an input may be, it is read as a
  * model; shapes are inferred by ONNX's own code where this build has it.
  */
 #include "fuzz/fuzz.h"
 
-#include "formats/onnx_load.h"
+#include "format/onnx/load.h"
 
 /* What a reader may hold for each byte of a file, and whatever the size. */
 #define BYTES_PER_BYTE 2000

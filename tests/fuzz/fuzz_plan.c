@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The readers of plans, orders and machine files, on one small graph.
  *
  * The same bytes are tried as a machine, and as a plan or an order. A plan that
  * loads is verified; the verifier may only accept it or say what is wrong, and
  * what it accepts must cost the same in the fast simulator.
  */
-#include "cost/simulate.h"
+#include "cost/model/simulate.h"
 #include "fuzz/fuzz.h"
 
 /* A diamond with a control edge, and sizes that all differ. */

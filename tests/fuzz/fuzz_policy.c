@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of policy files.
  *
  * The bytes are tried as they are, and once more with size and checksum made

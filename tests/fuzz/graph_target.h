@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body of the graph targets: what any bytes must do to the reader. */
 #ifndef REGAL_TESTS_GRAPH_TARGET_H
 #define REGAL_TESTS_GRAPH_TARGET_H

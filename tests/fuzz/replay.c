@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over all files of some folders: replay FOLDER... Each is
  * in a block of just its size, so that a sanitizer or valgrind sees a read past
  * its end. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Imports real networks that others wrote and checks what regal makes of them.
 
   light_models.py REGAL FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Imports ONNX's light models: light_models.sh REGAL FOLDER
 #
 # FOLDER is where the Python package onnx is, or is installed, which needs the

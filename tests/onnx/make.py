@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the malformed ONNX models of this folder, one for each defect.
 
   make.py          writes NAME.onnx beside itself, and a good one,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the small models of tests/unit/test_onnx_shapes.c, which are
 committed beside it: make_shape_models.py FOLDER. Needs the package onnx."""
 import pathlib

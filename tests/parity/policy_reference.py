@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Policies once more, in PyTorch and double precision, straight from the
 paper's equations: what tests/unit/test_policy_parity.c compares with.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the malformed binary files of this folder: one defect each, which is
 the file's name. Run it here after a change; the results are committed. The
 malformed texts are written by hand. Needs nothing but Python."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CP-SAT as an oracle. On tiny graphs what it proves is the best of all plans,
  * by brute force, for both objectives on every kind of machine; on larger ones
  * it and `auto` check each other: neither is below what the other proves.
@@ -15,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "cost/bound.h"
+#include "cost/bound/bound.h"
 #include "exact/library.h"
 #include "support/brute_force.h"
 #include "support/machine_options.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A soak run: graphs of data/ and generated ones, machines of all kinds, every
  * method, decoder and annealer with random options, for as long as asked.
  *
@@ -22,13 +23,13 @@
 
 #include <cmocka.h>
 
+#include "anneal/driver/anneal.h"
+#include "base/parallel/threads.h"
 #include "base/random.h"
-#include "base/threads.h"
-#include "cost/bound.h"
-#include "cost/verify.h"
-#include "data/synthetic.h"
-#include "formats/archive_catalog.h"
-#include "search/anneal.h"
+#include "cost/bound/bound.h"
+#include "cost/verify/verify.h"
+#include "dataset/archive/catalog.h"
+#include "dataset/synthetic/synthetic.h"
 #include "support/every_method.h"
 #include "support/random_cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The paper's statistics, of which docs/results.md has a larger sample: BRKGA
  * on 120 synthetic graphs, in the setting that is this project's standard, and
  * in two others that must not match the paper.

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/brkga_statistics.h"
 
 #include <math.h>
 
-#include "base/children.h"
-#include "cost/bound.h"
-#include "data/recipe.h"
-#include "search/milestones.h"
+#include "base/parallel/children.h"
+#include "cost/bound/bound.h"
+#include "dataset/synthetic/recipe.h"
+#include "evolve/milestones.h"
 
 enum { AT_1K, AT_5K, AT_10K, MILESTONES };
 static const uint64_t budgets[MILESTONES] = {1000, 5000, 10000};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The statistics of BRKGA on the paper's synthetic graphs, unfiltered: how much
  * 10K evaluations improve on 1K, how many graphs pass the paper's filter, and
  * the gap to the lower bound at 5K. Two devices, transfers free and blocking,

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/brute_force.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/verify.h"
+#include "cost/verify/verify.h"
 #include "support/needed_steps.h"
 
 typedef struct trial {

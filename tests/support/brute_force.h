@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The best that any plan of a tiny graph can do, found by trying all of them:
  * every placement that the machine allows, and for each every order of its ops
  * and needed transfers, each judged by the verifier. */
 #ifndef REGAL_TESTS_BRUTE_FORCE_H
 #define REGAL_TESTS_BRUTE_FORCE_H
 
-#include "cost/machine.h"
+#include "cost/model/machine.h"
 
 #define REGAL_TEST_MOST_STEPS 64
 

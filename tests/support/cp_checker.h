@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says whether values satisfy a packed model of CP-SAT, constraint by
  * constraint and straight from its bytes: an independent reading of what the
  * solver is told. */

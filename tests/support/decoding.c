@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/decoding.h"
 
 #include <setjmp.h>
@@ -7,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "cost/verify.h"
+#include "cost/verify/verify.h"
 #include "support/reference_batched.h"
 
 /* -- Genes ------------------------------------------------------------------

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A problem on which decoders are checked: each decoded chromosome against the
  * same decoder with and without a plan, the simulator, the verifier, and the
  * plain reference of that decoder. */
 #ifndef REGAL_TESTS_DECODING_H
 #define REGAL_TESTS_DECODING_H
 
-#include "cost/simulate.h"
+#include "cost/model/simulate.h"
 #include "decode/decoder.h"
 #include "support/reference_decoder.h"
 

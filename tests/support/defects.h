@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of malformed files, one for each defect and named by it, with the
  * whole message that each gives beside it (NAME.message). With REGAL_REFRESH
  * set in the environment the messages are written anew, to be reviewed as a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The networks once more, in double precision, for finite differences. The
  * program's own definitions come before those of the library, so that no part
  * of the float version is linked. Include in one file of a program only. */

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests that run every method of the table. */
 #ifndef REGAL_TESTS_EVERY_METHOD_H
 #define REGAL_TESTS_EVERY_METHOD_H
 
 #include <string.h>
 
-#include "search/proposer.h"
+#include "evolve/proposer.h"
 
 #include "api/methods.h"
 

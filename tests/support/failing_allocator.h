@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An allocator whose n-th allocation fails, for tests that try n = 1, 2, ...
  * until the call under test succeeds:
  *

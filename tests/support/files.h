@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files for tests: a folder of their own, written and read in one call. */
 #ifndef REGAL_TESTS_FILES_H
 #define REGAL_TESTS_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small graphs written as text, for unit tests, and a context that must be
  * empty at the end of each. */
 #ifndef REGAL_TESTS_GRAPH_SKETCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs loaded from text written in a test, and questions about them. */
 #ifndef REGAL_TESTS_LOADED_GRAPH_H
 #define REGAL_TESTS_LOADED_GRAPH_H

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every kind of machine that the options can describe, and speeds, for tests
  * that run methods on each; and what must hold for what they give. Include
  * after cmocka.h. */
 #ifndef REGAL_TESTS_MACHINE_OPTIONS_H
 #define REGAL_TESTS_MACHINE_OPTIONS_H
 
-#include "cost/bound.h"
-#include "cost/verify.h"
+#include "cost/bound/bound.h"
+#include "cost/verify/verify.h"
 #include "support/search_bench.h"
 
 typedef struct machine_option {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/needed_steps.h"
 
 static bool can_run(const regal_machine *machine, uint32_t op,

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every plan of a placement consists of, straight from the model: the
  * steps that it needs and which of them must come before which. Quadratic, for
  * small graphs. */
 #ifndef REGAL_TESTS_NEEDED_STEPS_H
 #define REGAL_TESTS_NEEDED_STEPS_H
 
-#include "cost/machine.h"
+#include "cost/model/machine.h"
 
 /* Whether the machine lets every op run where `placement` [ops] puts it. */
 bool regal_test_may_place(const regal_graph *graph,

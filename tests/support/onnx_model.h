@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small ONNX models, written field by field as tests need them:
  *
  *   onnx_model model = {0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph, a machine and a verified plan on the bench: what tests of single
  * plans share. Include after cmocka.h. */
 #ifndef REGAL_TESTS_PLAN_BENCH_H
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/verify.h"
+#include "cost/verify/verify.h"
 #include "support/random_cases.h"
 
 #define RUN(op, device)                                                        \

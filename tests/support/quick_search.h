@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search for methods of one pass, on a problem of a test's own. Include after
  * cmocka.h. */
 #ifndef REGAL_TESTS_QUICK_SEARCH_H
@@ -6,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost/bound.h"
-#include "cost/verify.h"
+#include "cost/bound/bound.h"
+#include "cost/verify/verify.h"
 #include "search/search.h"
 
 static inline regal_status quick_begin(regal_search *search,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/random_cases.h"
 
 #include <stdlib.h>

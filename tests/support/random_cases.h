@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random small problems for property tests, each from one seed: the same seed
  * gives the same case everywhere. They abort when memory is out. */
 #ifndef REGAL_TESTS_RANDOM_CASES_H
 #define REGAL_TESTS_RANDOM_CASES_H
 
-#include "cost/machine.h"
+#include "cost/model/machine.h"
 
 /* `devices` alike ones, blocking, control = wait, free transfers, no limit.
  * Nothing is allocated. */

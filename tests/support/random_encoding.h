@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings of random graphs, and configurations of small policies that read
  * them: every kind of head, tensors with no edge, with several, and control
  * edges. The same seed gives the same encoding everywhere. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The semantics of the decoder `batched`, written as plainly as possible: what
  * the fast one must agree with, step by step. Quadratic. */
 #ifndef REGAL_TESTS_REFERENCE_BATCHED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plain decoder with the semantics of `paper`: float keys and a binary heap,
  * as one would write it first. What the fast decoders are measured against, and
  * in tests what `paper` must agree with, plan by plan. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph of six ops for tests of files.
  *
  *        a (id 0) --> b (1) --> d (3)      d's output is final
@@ -7,7 +8,7 @@
 #ifndef REGAL_TESTS_SAMPLE_H
 #define REGAL_TESTS_SAMPLE_H
 
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 #include "support/files.h"
 
 static inline regal_status sample_fill(regal_builder *builder) {

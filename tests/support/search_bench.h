@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search on the bench: set up as regal_optimize does, but open to be looked
  * into between generations. Include after cmocka.h. */
 #ifndef REGAL_TESTS_SEARCH_BENCH_H
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/synthetic.h"
-#include "search/brkga.h"
+#include "dataset/synthetic/synthetic.h"
+#include "evolve/brkga.h"
 
 typedef struct search_bench {
   regal_context *context;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small graphs and machines written down in tests, and what goes with them. */
 #ifndef REGAL_TESTS_TOY_GRAPH_H
 #define REGAL_TESTS_TOY_GRAPH_H
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 
 /* One op with one output. The first row is op a, the second b, and so on. */
 typedef struct toy_op {

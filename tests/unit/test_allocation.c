@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fail the n-th allocation, for n = 1, 2, ... until all is well: from the bytes
  * of a graph to a plan, a trace and a report on paper, nothing leaks, nothing
  * is half written, and the status and its message are the same everywhere. */

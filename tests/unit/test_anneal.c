@@ -1,6 +1,7 @@
-/* What every annealer of the table promises (search/annealer.h), what the
- * driver, the levels and `auto` promise on top of any of them: on random graphs
- * and machines, for both objectives, judged by the verifier. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every annealer of the table promises (anneal/driver/annealer.h), what
+ * the driver, the levels and `auto` promise on top of any of them: on random
+ * graphs and machines, for both objectives, judged by the verifier. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +9,9 @@
 
 #include <cmocka.h>
 
-#include "search/anneal.h"
-#include "search/multilevel.h"
+#include "anneal/driver/anneal.h"
+#include "anneal/levels/multilevel.h"
+#include "heuristic/heuristics.h"
 #include "support/random_cases.h"
 #include "support/search_bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders and zip archives: round trips, hostile names, damage. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 
 #include <zip.h>
 
-#include "formats/archive.h"
+#include "dataset/archive/archive.h"
 #include "support/failing_allocator.h"
 #include "support/files.h"
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Augmented copies: the same from the same (graph, seed, copy), each number
  * times its own uniform one in (0.5, 1.5). */
 #include <math.h>
 #include <string.h>
 
-#include "data/synthetic.h"
+#include "dataset/synthetic/synthetic.h"
 #include "graph/copy.h"
 #include "regal_data.h"
 #include "support/failing_allocator.h"

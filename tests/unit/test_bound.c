@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lower bounds: exact values on small examples, against all plans of tiny
  * graphs, and the live set against its definition. */
-#include "cost/bound.h"
+#include "cost/bound/bound.h"
 
-#include "cost/bound_live.h"
+#include "cost/bound/live.h"
 #include "support/brute_force.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The run time bound where transfers take time: exact values on small examples,
  * and against all plans of tiny graphs of forks and joins. */
 #include <string.h>
 
-#include "cost/bound.h"
-#include "cost/bound_transfer.h"
+#include "cost/bound/bound.h"
+#include "cost/bound/transfer.h"
 #include "support/brute_force.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside BRKGA: what one generation does to the population, looked at member
  * by member. A genetic algorithm hides its bugs: it gets better anyway. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Brute force over all plans of tiny graphs: no method ever beats it, and BRKGA
  * reaches it. */
 #include <setjmp.h>

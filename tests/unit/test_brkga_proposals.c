@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Proposals: one Beta and one crossover bias for each gene, addressed by class
  * and index; what they change, and what they must not. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search as a whole: budgets and why it stopped, the same answer for any
  * number of threads, warm starts, the random method, and memory limits. */
 #include <setjmp.h>

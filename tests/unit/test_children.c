@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts for threads, and sets of keys. */
-#include "base/children.h"
 #include "base/key_set.h"
+#include "base/parallel/children.h"
+#include "base/parallel/threads.h"
 #include "base/random.h"
-#include "base/threads.h"
 #include "support/failing_allocator.h"
 #include "support/graph_sketch.h"
 

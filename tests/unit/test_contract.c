@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Coarse problems: every plan of theirs is a valid plan of the fine problem;
  * where nothing is transferred it takes as long and holds no more, and where
  * transfers block and are batched it takes as long. */
@@ -8,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "cost/verify.h"
-#include "search/annealers.h"
-#include "search/contract.h"
+#include "anneal/driver/annealers.h"
+#include "anneal/levels/contract.h"
+#include "cost/verify/verify.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a CostGraphDef becomes a graph: the readings that files of TensorFlow
  * need, each on a graph small enough to be seen through.
  */

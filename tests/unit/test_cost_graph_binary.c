@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The binary format: what protobuf allows besides what protobuf writes, how a
  * file's format is recognised, and files cut short anywhere.
  */
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 
 #include "cost_graph.pb-c.h"
-#include "formats/cost_graph.h"
-#include "formats/wire.h"
+#include "format/proto/wire.h"
+#include "format/tensorflow/cost_graph.h"
 
 /* A message under construction. */
 typedef struct packet {

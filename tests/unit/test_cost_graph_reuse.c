@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which outputs of a CostGraphDef may be written over an input. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The models that CP-SAT gets, without CP-SAT: every valid plan is a solution
  * of as good a goal, and every such solution is a plan that is no worse. What
  * the solver itself makes of them is in tests/slow/test_cp_sat.c. */
@@ -8,11 +9,12 @@
 
 #include <cmocka.h>
 
-#include "cost/simulate.h"
-#include "cost/verify.h"
+#include "cost/model/simulate.h"
+#include "cost/verify/verify.h"
 #include "exact/formulation.h"
 #include "exact/phases.h"
 #include "exact/solve.h"
+#include "heuristic/heuristics.h"
 #include "support/brute_force.h"
 #include "support/cp_checker.h"
 #include "support/failing_allocator.h"

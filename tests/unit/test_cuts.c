@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stage cuts: what a stage holds, dynamic programming against all cuts, plans
  * against the verifier; and `split`. */
-#include "search/cuts.h"
+#include "heuristic/cut/cuts.h"
+#include "heuristic/heuristics.h"
 
 #include "base/random.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"
 #include "support/toy_graph.h"
 
-#include "search/cuts_parts.h"
-#include "search/orders.h"
+#include "heuristic/cut/parts.h"
+#include "heuristic/list/orders.h"
 #include "support/quick_search.h"
 
 enum { MOST_OPS = 40 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The archives in data/: their graphs are what their indexes say, and neither a
  * family nor a topology is on two sides of a split. */
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/context.h"
-#include "formats/archive_catalog.h"
+#include "dataset/archive/catalog.h"
 #include "regal_data.h"
 
 #define DATA REGAL_TEST_DATA "/../data/"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Datasets: opened with and without an index, changed, written and read. */
 #include <setjmp.h>
 #include <stdarg.h>

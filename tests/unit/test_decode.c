@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decoders on thousands of random problems and chromosomes: the cost that they
  * report, with and without a plan, is the simulator's and the verifier's, and
  * the plan is the one that a plain reference makes, step by step. */

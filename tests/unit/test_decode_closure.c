@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The closure decoder and its parts: targets against a plain search over all
  * ops, holdings against the exact account where both must agree, encoded plans,
  * optima of tiny graphs; and decoders that choose devices under a limit. */
@@ -9,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "decode/holdings.h"
-#include "decode/targets.h"
+#include "decode/closure_candidates.h"
+#include "decode/memory_estimate.h"
 #include "support/brute_force.h"
 #include "support/decoding.h"
 #include "support/random_cases.h"
@@ -92,27 +93,27 @@ static uint32_t plain_best(plain_targets *p, const double *noise) {
   return best;
 }
 
-static regal_targets *make_targets(search_bench *b, void **block) {
+static regal_closure_candidates *make_targets(search_bench *b, void **block) {
   regal_carver carver = {NULL, 0};
-  regal_targets measured;
-  regal_targets_layout(&measured, &carver, b->problem);
+  regal_closure_candidates measured;
+  regal_closure_candidates_layout(&measured, &carver, b->problem);
   size_t bytes = carver.used + sizeof measured + REGAL_CARVE_ALIGN;
   *block = regal_alloc(b->context, bytes, 1);
   assert_non_null(*block);
   carver = (regal_carver){*block, 0};
-  regal_targets *targets = regal_carve(&carver, 1, sizeof *targets);
-  regal_targets_layout(targets, &carver, b->problem);
-  regal_targets_fill(targets, b->problem);
+  regal_closure_candidates *targets = regal_carve(&carver, 1, sizeof *targets);
+  regal_closure_candidates_layout(targets, &carver, b->problem);
+  regal_closure_candidates_fill(targets, b->problem);
   return targets;
 }
 
-static void follow_targets(search_bench *b, regal_targets *targets,
+static void follow_targets(search_bench *b, regal_closure_candidates *targets,
                            const double *noise, uint64_t seed, int *large) {
   plain_targets plain = {.problem = b->problem};
-  regal_targets_begin(targets, b->problem, noise);
+  regal_closure_candidates_begin(targets, b->problem, noise);
   for (uint32_t done = 0; done < b->problem->ops;) {
     uint32_t expected = plain_best(&plain, noise);
-    regal_closure found = regal_targets_best(targets);
+    regal_closure found = regal_closure_candidates_best(targets);
     if (found.size == 0 || found.op[found.size - 1] != expected)
       fail_msg("seed %llu: after %u ops op %u, not %u",
                (unsigned long long)seed, done,
@@ -121,11 +122,11 @@ static void follow_targets(search_bench *b, regal_targets *targets,
       uint32_t op = found.op[k];
       assert_true(plain.member[op] && !plain.ran[op]);
       plain.ran[op] = 1;
-      regal_targets_run(targets, b->problem, op);
+      regal_closure_candidates_run(targets, b->problem, op);
       done++;
     }
     *large += found.size == REGAL_MOST_ANCESTORS + 1;
-    regal_targets_refresh(targets, b->problem);
+    regal_closure_candidates_refresh(targets, b->problem);
   }
 }
 
@@ -139,7 +140,7 @@ static void test_targets(void **state) {
     regal_random random = {
         .key = regal_random_key(seed, REGAL_PURPOSE_TEST, 0, 0)};
     uint64_t range = UINT64_C(1) << seed % 3 * 8;
-    regal_targets *targets = make_targets(b, &block);
+    regal_closure_candidates *targets = make_targets(b, &block);
     for (int again = 0; again < 2; again++) {
       for (uint32_t op = 0; op < b->problem->ops; op++)
         noise[op] = -(double)regal_random_below(&random, range);
@@ -159,18 +160,18 @@ static void test_holdings_of_one_device(void **state) {
   search_bench *b = *state;
   int reused = 0, shared = 0;
   for (uint64_t seed = 0; seed < 800; seed++) {
-    regal_holdings holdings;
+    regal_memory_estimate holdings;
     regal_carver carver = {NULL, 0};
     use_random(b, 41000 + seed, 30, 1, REGAL_MEMORY);
-    regal_holdings_layout(&holdings, &carver, b->problem);
+    regal_memory_estimate_layout(&holdings, &carver, b->problem);
     void *block = regal_alloc(b->context, carver.used, 1);
     carver = (regal_carver){block, 0};
-    regal_holdings_layout(&holdings, &carver, b->problem);
-    regal_holdings_fill(&holdings, b->problem);
+    regal_memory_estimate_layout(&holdings, &carver, b->problem);
+    regal_memory_estimate_fill(&holdings, b->problem);
     for (int again = 0; again < 2; again++) {
-      regal_holdings_begin(&holdings, b->problem);
+      regal_memory_estimate_begin(&holdings, b->problem);
       for (uint32_t op = 0; op < b->problem->ops; op++)
-        regal_holdings_take(&holdings, b->problem, op, 0);
+        regal_memory_estimate_take(&holdings, b->problem, op, 0);
     }
     set_option(b, "method", "single");
     regal_result *result = optimize(b);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encoding: plans of any origin become genes that decode to the same plan, up
  * to the names of interchangeable devices. */
 #include <setjmp.h>
@@ -7,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "data/synthetic.h"
+#include "dataset/synthetic/synthetic.h"
 #include "support/brute_force.h"
 #include "support/decoding.h"
 #include "support/graph_sketch.h"

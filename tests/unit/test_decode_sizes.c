@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decoders where their machinery changes with size: the few items that are
  * sorted by insertion, and the levels of the ready set (4096 and 262144
  * items); long and flat graphs, and chromosomes full of ties. */
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/synthetic.h"
+#include "dataset/synthetic/synthetic.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
 #include "support/decoding.h"

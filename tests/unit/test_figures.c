@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of graphs: diameter against all shortest paths, width, in-degrees,
  * and which graphs leave no room for improvement. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/statistics.h"
-#include "data/synthetic.h"
+#include "dataset/statistics.h"
+#include "dataset/synthetic/synthetic.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"
 #include "support/toy_graph.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of random graphs: what is in them, that threads and interruptions
  * change nothing, and every message. */
-#include "api/generate.h"
+#include "dataset/generate/generate.h"
 #include "support/failing_allocator.h"
 #include "support/files.h"
 #include "support/graph_sketch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph and its builder: order, arrays, edges both ways, and what happens
  * when memory runs out. Messages are in test_graph_errors.c. */
 #include "base/random.h"

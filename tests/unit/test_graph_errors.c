@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every message of the builder, compared whole. */
 #include "support/graph_sketch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Search that a policy guides: features, rules and networks, from options to a
  * verified plan. */
 #include <setjmp.h>

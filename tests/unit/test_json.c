@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON reader: what it makes of values, what it refuses and where, and the
  * memory that it gives to yajl. */
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/json.h"
+#include "format/json/json.h"
 #include "support/failing_allocator.h"
 
 static regal_context *context;

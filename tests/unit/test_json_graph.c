@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON graphs: what is read, what is written, and that both are the same. */
 #include "support/graph_sketch.h"
 
 #include <jansson.h>
 
-#include "formats/cost_graph.h"
-#include "formats/json_graph.h"
+#include "format/json/graph.h"
+#include "format/tensorflow/cost_graph.h"
 #include "support/defects.h"
 #include "support/loaded_graph.h"
 #include "support/random_cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Local search: every plan is valid and costs what it says, nothing gets worse,
  * small graphs are solved, evaluations are counted exactly, and the seed alone
  * decides. */
@@ -8,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "cost/verify.h"
+#include "anneal/local/local.h"
+#include "cost/verify/verify.h"
 #include "decode/walk.h"
-#include "search/local.h"
 #include "support/brute_force.h"
 #include "support/failing_allocator.h"
 #include "support/quick_search.h"

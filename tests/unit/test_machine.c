@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine: times, machine files, and what is wrong with them. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "cost/machine.h"
-#include "formats/formats.h"
+#include "cost/model/machine.h"
+#include "format/plan/machine.h"
 #include "support/defects.h"
 #include "support/sample.h"
 

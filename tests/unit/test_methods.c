@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every method of the table on every kind of machine, for both objectives; and
  * what a budget of evaluations means, which is the same for all that search. */
 #include <setjmp.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Milestones of a BRKGA run against runs that end there. */
-#include "data/synthetic.h"
-#include "search/milestones.h"
+#include "dataset/synthetic/synthetic.h"
+#include "evolve/milestones.h"
 #include "support/failing_allocator.h"
 #include "support/graph_sketch.h"
 

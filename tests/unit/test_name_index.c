@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names found again: by number, absent or ambiguous. */
 #include "support/graph_sketch.h"
 
-#include "formats/name_index.h"
+#include "format/name_index.h"
 #include "support/failing_allocator.h"
 
 static void finds_each_name(void **state) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adam: the first steps by hand, clipping, decay, descent, resuming; and the
  * exponential that networks use. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every op of src/nn in double precision: products against plain loops, and
  * gradients against central differences. */
 #include "support/double_network.h"
@@ -197,7 +198,7 @@ static void test_lstm(void **state) {
 enum { NODES = 4, EDGES = 6 };
 static const uint32_t from[EDGES] = {0, 0, 1, 0, 2, 2};
 static const uint32_t to[EDGES] = {1, 2, 2, 3, 3, 3};
-static const regal_edges edges = {EDGES, from, to};
+static const regal_message_edges edges = {EDGES, from, to};
 static double *ends, *edge;
 
 static double messages_loss(void) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole policies in double precision: every parameter's gradient against
  * central differences of the loss, for every kind, update and aggregation. */
 #include "support/double_network.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of the nodes and values of an ONNX model. */
 #include "support/onnx_model.h"
 
-#include "formats/onnx_load.h"
-#include "formats/onnx_shapes.h"
+#include "format/onnx/load.h"
+#include "format/onnx/shapes.h"
 #include "support/failing_allocator.h"
 
 static int setup(void **state) {

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Run times of ONNX ops: FLOPs, rooflines, bodies, measured times. */
 #include "support/onnx_model.h"
 
-#include "formats/onnx_ops.h"
+#include "format/onnx/ops.h"
 #include "support/files.h"
 
 /* A device on which a FLOP takes 1 ns, a byte and a launch next to nothing. */

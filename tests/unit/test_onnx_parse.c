@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every malformed model under tests/onnx fails with the message beside it.
  * tests/onnx/make.py writes the models. */
 #include "support/defects.h"

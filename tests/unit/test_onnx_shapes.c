@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX's shape inference behind regal_onnx_infer_shapes, on the small models
  * that tests/onnx/make_shape_models.py writes. Where the component is not built
  * the message that says so is tested. */
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/onnx_shapes.h"
+#include "format/onnx/shapes.h"
 #include "onnx.pb-c.h"
 #include "support/failing_allocator.h"
 

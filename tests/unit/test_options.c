@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options, and how values are set, refused and printed. */
 #include <stdarg.h>
 #include <stddef.h>

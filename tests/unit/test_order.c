@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The incremental cost of a changed order is that of a walk over all of it,
  * whatever is kept and taken back on the way. */
 #include <setjmp.h>
@@ -8,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "anneal/order/order.h"
 #include "base/random.h"
-#include "cost/plan.h"
-#include "search/order.h"
+#include "cost/model/plan.h"
 #include "support/random_cases.h"
 
 typedef struct fixture {

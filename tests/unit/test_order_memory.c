@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a changed order holds beyond memory limits, found from what has changed,
  * is what a walk over all of it finds; and that walk's plans are valid, cost
  * what it says, and take no longer than batched ones. */
@@ -10,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "anneal/order/memory.h"
 #include "base/random.h"
-#include "cost/verify.h"
-#include "search/order_memory.h"
+#include "cost/verify/verify.h"
 #include "support/random_cases.h"
 
 typedef struct fixture {

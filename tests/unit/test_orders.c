@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list schedulers: exact orders and plans on small examples, and what holds
  * for all of them on random graphs and machines. */
-#include "search/orders.h"
+#include "heuristic/heuristics.h"
+#include "heuristic/list/orders.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cost/bound.h"
-#include "cost/verify.h"
-#include "search/placement.h"
+#include "base/tournament.h"
+#include "cost/bound/bound.h"
+#include "cost/verify/verify.h"
+#include "heuristic/list/placement.h"
 #include "search/search.h"
-#include "search/tournament.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"
 #include "support/toy_graph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every malformed graph under tests/parse fails with the message beside it. */
 #include "support/defects.h"
 

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graph partitioning and `gp-dfs`: gains against recounting, balance, small
  * optima, plans against the verifier; METIS where it is built in. */
-#include "search/partition.h"
+#include "heuristic/heuristics.h"
+#include "heuristic/partition/partition.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
-/* Phase annealing (search/phase.h): what it keeps up to date is what one gets
- * from scratch, every state is legal, what it writes is valid and costs no more
- * than it says. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Phase annealing (anneal/phase/phase.h): what it keeps up to date is what one
+ * gets from scratch, every state is legal, what it writes is valid and costs no
+ * more than it says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "search/annealers.h"
-#include "search/phase.h"
+#include "anneal/driver/annealers.h"
+#include "anneal/phase/phase.h"
 #include "support/brute_force.h"
 #include "support/failing_allocator.h"
 #include "support/plan_bench.h"

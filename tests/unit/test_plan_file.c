@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plan files and bare orders: written, read back, refused. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +9,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "cost/plan.h"
-#include "formats/formats.h"
+#include "cost/model/plan.h"
+#include "format/plan/machine.h"
 #include "support/defects.h"
 #include "support/sample.h"
 

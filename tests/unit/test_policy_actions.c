@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From levels to Betas, from actions to proposals, and the rules' actions. */
 #include <math.h>
 #include <stdlib.h>
@@ -167,12 +168,12 @@ static void test_propose(void **state) {
       actions[12 + 4 * op + 2 * a + 1] = (uint8_t)a;
     }
   }
-  regal_palette *palette;
+  regal_beta_tables *beta_tables;
   regal_proposal *proposal;
-  assert_int_equal(regal_palette_create(b.context, &config, &palette),
+  assert_int_equal(regal_beta_tables_create(b.context, &config, &beta_tables),
                    REGAL_OK);
-  regal_palette_fill_for(palette, b.encoding, actions);
-  if (regal_propose(b.context, palette, b.problem, b.encoding, actions,
+  regal_beta_tables_fill_for(beta_tables, b.encoding, actions);
+  if (regal_propose(b.context, beta_tables, b.problem, b.encoding, actions,
                     &proposal))
     fail_msg("%s", regal_error(b.context));
   regal_gene means[4 * 2 + 4 + 4 * 2], table[REGAL_BETA_QUANTILES];
@@ -198,28 +199,30 @@ static void test_propose(void **state) {
   }
   assert_null(proposal->table_of[2]); /* transfers are uniform */
   regal_proposal_free(proposal);
-  regal_palette_free(palette);
+  regal_beta_tables_free(beta_tables);
   close_bench(&b);
 }
 
 /* Heads of the same levels share their tables; what is filled for all actions
  * equals what is filled for those that are used. */
-static void test_palette(void **state) {
+static void test_beta_tables(void **state) {
   bench b = open_bench(*state, 2);
   regal_policy_config config = {0};
   regal_config_for(b.problem, regal_decoder_find("paper"), &config);
   add_head(&b, &config, "priority", 4, 3, 0);
   add_head(&b, &config, "affinity", 2, 2, 0);
   add_head(&b, &config, "transfer", 4, 3, 0);
-  regal_palette *all, *used;
+  regal_beta_tables *all, *used;
   uint8_t actions[4 * 2 + 4 * 4 + 4 * 4] = {0};
-  assert_int_equal(regal_palette_create(b.context, &config, &all), REGAL_OK);
-  assert_int_equal(regal_palette_create(b.context, &config, &used), REGAL_OK);
+  assert_int_equal(regal_beta_tables_create(b.context, &config, &all),
+                   REGAL_OK);
+  assert_int_equal(regal_beta_tables_create(b.context, &config, &used),
+                   REGAL_OK);
   assert_int_equal(all->count, 16);
   assert_int_equal(all->first[2], all->first[0]);
   actions[0] = 3, actions[1] = 2, actions[8] = 1;
-  regal_palette_fill(all);
-  regal_palette_fill_for(used, b.encoding, actions);
+  regal_beta_tables_fill(all);
+  regal_beta_tables_fill_for(used, b.encoding, actions);
   size_t made = 0;
   for (size_t i = 0; i < 16; i++) {
     assert_true(all->made[i]);
@@ -230,8 +233,8 @@ static void test_palette(void **state) {
                           REGAL_BETA_QUANTILES * sizeof *all->tables);
   }
   assert_int_equal(made, 4); /* (0,0) and (3,2) of one, (0,0), (1,0) */
-  regal_palette_free(all);
-  regal_palette_free(used);
+  regal_beta_tables_free(all);
+  regal_beta_tables_free(used);
   close_bench(&b);
 }
 
@@ -240,18 +243,18 @@ static void test_wrong_devices(void **state) {
   regal_policy_config config = {0};
   regal_config_for(two.problem, regal_decoder_find("paper"), &config);
   add_head(&two, &config, "affinity", 2, 2, 0);
-  regal_palette *palette;
+  regal_beta_tables *beta_tables;
   regal_proposal *proposal;
   uint8_t actions[4 * 2 * 2] = {0};
-  assert_int_equal(regal_palette_create(two.context, &config, &palette),
+  assert_int_equal(regal_beta_tables_create(two.context, &config, &beta_tables),
                    REGAL_OK);
-  assert_int_equal(regal_propose(three.context, palette, three.problem,
+  assert_int_equal(regal_propose(three.context, beta_tables, three.problem,
                                  three.encoding, actions, &proposal),
                    REGAL_MISUSE);
   assert_string_equal(
       regal_error(three.context),
       "found 8 actions for genes of class \"affinity\", expected 12");
-  regal_palette_free(palette);
+  regal_beta_tables_free(beta_tables);
   close_bench(&two);
   close_bench(&three);
 }
@@ -315,7 +318,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TOY_TEST(test_paper_formulas), TOY_TEST(test_known_levels),
       TOY_TEST(test_extreme_levels), TOY_TEST(test_heads),
-      TOY_TEST(test_propose),        TOY_TEST(test_palette),
+      TOY_TEST(test_propose),        TOY_TEST(test_beta_tables),
       TOY_TEST(test_wrong_devices),  TOY_TEST(test_rules),
       TOY_TEST(test_depth),
   };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The paper's data encoding, number by number. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Policy files: what is written is read; nothing else is. */
 #include <setjmp.h>
 #include <stdarg.h>

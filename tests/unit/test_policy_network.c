@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Networks as their callers see them: first weights, blocks, samples, greedy
  * actions, batches cut in pieces, memory that runs out, misuse. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Policies against an independent implementation: logits, log-probabilities,
  * entropies, baselines, the loss and every gradient of the cases under
  * tests/parity/, which policy_reference.py made with PyTorch. */

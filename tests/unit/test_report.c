@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reports about a plan: exact text on small examples; on random plans, that
  * their figures add up. */
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 #include "support/failing_allocator.h"
 #include "support/plan_bench.h"
 

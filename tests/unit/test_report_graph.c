@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of a graph, regal_evaluate, and the reports on both when memory runs
  * out. What the reports look like is pinned in tests/cli. */
 #include <setjmp.h>
@@ -56,7 +57,7 @@ static void test_figures(void **state) {
   static const uint32_t top_tensor[] = {1, 2, 3, 4, 6};
   regal_context *context;
   regal_graph *graph;
-  regal_figures figures;
+  regal_graph_figures figures;
   (void)state;
   assert_int_equal(regal_context_create(&context, NULL), REGAL_OK);
   assert_int_equal(build(context, &graph), REGAL_OK);

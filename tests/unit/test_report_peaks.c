@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the explanation of a plan says about memory that is reused or shared.
  * (tests/unit/test_report.c has the rest of the explanation.) */
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cost/problem.h"
+#include "cost/model/problem.h"
 #include "support/plan_bench.h"
 
 /* The explanation from the first peak on. */

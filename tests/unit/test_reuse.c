@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fast code makes of outputs that may be written over an input, and of
  * parameters: peaks counted by hand, and what the problem keeps of them. */
-#include "cost/plan.h"
-#include "cost/simulate.h"
+#include "cost/model/plan.h"
+#include "cost/model/simulate.h"
 #include "support/failing_allocator.h"
 #include "support/toy_graph.h"
 

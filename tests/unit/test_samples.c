@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Real files, as tests/graphs/expected.csv describes them; and graphs that are
  * written and read again: the real ones and random ones.
  */
@@ -8,8 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "data/synthetic.h"
-#include "formats/cost_graph.h"
+#include "dataset/synthetic/synthetic.h"
+#include "format/tensorflow/cost_graph.h"
 #include "support/random_cases.h"
 
 /* One line of expected.csv. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings files, and the method that uses them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/settings_file.h"
+#include "evolve/settings_file.h"
 #include "support/failing_allocator.h"
 #include "support/files.h"
 #include "support/search_bench.h"

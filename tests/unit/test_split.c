@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The 3-1-1 split, and finding equal graphs. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "data/split.h"
+#include "dataset/split.h"
 #include "support/failing_allocator.h"
 
 static int set_up(void **state) {

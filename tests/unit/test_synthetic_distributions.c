@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The distributions of synthetic graphs against those that the paper's recipe
  * implies: chi-square for what is counted, Kolmogorov-Smirnov for what is
  * measured. Seeds are fixed; limits are passed by chance once in a thousand.
@@ -5,8 +6,8 @@
  * Degrees are those of the random graph under the computation graph, without
  * source and sink.
  */
-#include "data/random_models.h"
-#include "data/recipe.h"
+#include "dataset/synthetic/random_models.h"
+#include "dataset/synthetic/recipe.h"
 #include "support/graph_sketch.h"
 
 #include <math.h>

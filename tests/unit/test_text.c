@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Growing text, numbers with units, whole files, compressed input. */
 #include <stdarg.h>
 #include <stddef.h>

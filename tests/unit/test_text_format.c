@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The protobuf text format: everything that protoc and people write. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +11,8 @@
 #include <string.h>
 
 #include "cost_graph.pb-c.h"
-#include "formats/text_format.h"
-#include "formats/utf8.h"
+#include "format/proto/text_format.h"
+#include "format/utf8.h"
 
 typedef struct parsed {
   regal_context *context;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pool of threads: every item exactly once, whatever the number of threads,
  * items and jobs. Worth running under ThreadSanitizer. */
 #include <setjmp.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/threads.h"
+#include "base/parallel/threads.h"
 #include "support/failing_allocator.h"
 #include "support/graph_sketch.h"
 

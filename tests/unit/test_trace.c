@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traces: valid JSON, only the four kinds of events, flows in pairs. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "cost/plan.h"
+#include "cost/model/plan.h"
 #include "support/failing_allocator.h"
 #include "support/sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Training: that it learns, that threads and interruptions change nothing, that
  * validation is what users get, and every message. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tuning: the grid, the rounds, the table of runs, and whole tunings, which
  * neither threads nor interruptions change. */
 #include <setjmp.h>
@@ -8,13 +9,13 @@
 
 #include <cmocka.h>
 
-#include "api/settings_file.h"
-#include "api/tune.h"
+#include "evolve/settings_file.h"
 #include "regal_data.h"
 #include "regal_tune.h"
 #include "support/failing_allocator.h"
 #include "support/files.h"
 #include "support/search_bench.h"
+#include "tune/tune.h"
 
 /* -- The grid -------------------------------------------------------------- */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verifier against costs computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

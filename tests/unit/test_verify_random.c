@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verifier on random plans, against a second and even plainer count of
  * memory; damaged plans; and brute force over all plans of tiny graphs. */
 #include <setjmp.h>

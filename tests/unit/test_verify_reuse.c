@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verifier against memory computed by hand: outputs that are written over
  * an input, and parameters that several ops read. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every rule of a plan broken once, with the whole message. */
 #include <setjmp.h>
 #include <stdarg.h>

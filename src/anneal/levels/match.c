@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pairs of ops to merge, best first. An edge from p to v may be contracted when
+ * v is the only successor of p, or p the only predecessor of v: then no other
+ * way leads from p to v, and no cycle can come about. The condition survives
+ * the merges of other pairs, which never give an op another successor or
+ * predecessor; so all pairs of one level can be merged one after the other.
+ */
+#include "anneal/levels/match.h"
+
+#include <stdlib.h>
+
+typedef struct edge {
+  double score;
+  uint32_t from, to;
+} edge;
+
+static int by_score(const void *a, const void *b) {
+  const edge *x = a, *y = b;
+  if (x->score != y->score)
+    return x->score < y->score ? 1 : -1;
+  if (x->from != y->from)
+    return x->from < y->from ? -1 : 1;
+  return (x->to > y->to) - (x->to < y->to);
+}
+
+static int64_t work_of(const regal_problem *problem, uint32_t op) {
+  int64_t least = INT64_MAX;
+  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
+    int64_t ns =
+        regal_problem_run_ns(problem, op, (uint32_t)__builtin_ctzll(left));
+    least = ns < least ? ns : least;
+  }
+  return least;
+}
+
+/* What it costs to cut the edge: time for run time, bytes for memory. */
+static double price_of(const regal_problem *problem, uint32_t tensor) {
+  if (problem->objective == REGAL_MEMORY || problem->free_transfers)
+    return (double)problem->bytes[tensor];
+  return (double)regal_problem_transfer_ns(problem, tensor, 0, 1);
+}
+
+static double mean_work(const regal_problem *problem) {
+  double sum = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    sum += (double)work_of(problem, op);
+  return sum / problem->ops;
+}
+
+/* Contractible edges with their scores; dear edges between short ops first. */
+static size_t list_edges(const regal_problem *problem, edge *edges) {
+  double floor = 0.05 * mean_work(problem) + 1;
+  size_t count = 0;
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    uint32_t from = problem->producer[t];
+    bool only = problem->successor_begin[from + 1] ==
+                problem->successor_begin[from] + 1;
+    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
+         u++) {
+      uint32_t to = problem->consumer[u];
+      if (!only && problem->predecessors[to] != 1)
+        continue;
+      if (problem->allowed[from] != problem->allowed[to])
+        continue;
+      double a = (double)work_of(problem, from);
+      double b = (double)work_of(problem, to);
+      double score = price_of(problem, t) / ((a < b ? a : b) + floor);
+      edges[count++] = (edge){score, from, to};
+    }
+  }
+  return count;
+}
+
+static uint32_t match(const regal_problem *problem, int64_t most_ns,
+                      const edge *edges, size_t count, uint32_t *partner) {
+  uint32_t pairs = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    partner[op] = op;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t from = edges[i].from, to = edges[i].to;
+    if (partner[from] != from || partner[to] != to)
+      continue;
+    if (work_of(problem, from) > most_ns - work_of(problem, to))
+      continue;
+    partner[from] = to;
+    partner[to] = from;
+    pairs++;
+  }
+  return pairs;
+}
+
+regal_status regal_contract_match(regal_context *context,
+                                  const regal_problem *problem, int64_t most_ns,
+                                  uint32_t *partner, uint32_t *pairs) {
+  edge *edges = regal_alloc(context, problem->uses, sizeof *edges);
+  if (!edges)
+    return regal_fail_memory(context);
+  size_t count = list_edges(problem, edges);
+  qsort(edges, count, sizeof *edges, by_score);
+  *pairs = match(problem, most_ns, edges, count, partner);
+  regal_release(context, edges);
+  return REGAL_OK;
+}

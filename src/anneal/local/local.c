@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `local`: the paper's local search (its appendix, baselines). Each start is a
+ * topological order, the file's, with a uniformly random device for each op (or
+ * group). A move takes a random op to another device, or to another place in
+ * the order. For run time it is kept when the plan gets better; for memory also
+ * when it stays as good: a peak is at one step, and most moves leave it alone.
+ * After --local-restart moves for each op without gain the search starts anew.
+ *
+ * Every move is one evaluation, and so is every start. One chain, on one
+ * thread: the plan depends on the seed alone.
+ *
+ * Where this differs from the paper: its schedules order transfers, too. Here
+ * they follow from the order of ops, batched at the first need with blocking
+ * transfers, each just before its first reader with overlapped ones and for
+ * memory. So a move can be costed where it changes something
+ * (anneal/order/order.h, anneal/peak/peak.h) rather than by simulating all of
+ * the plan.
+ */
+#include "anneal/local/local.h"
+
+#include <string.h>
+
+#include "decode/walk.h"
+#include "search/search.h"
+
+#define BATCH 256 /* moves between looks at the clock */
+
+typedef struct local {
+  regal_search *search;
+  const regal_problem *problem;
+  const regal_local_engine *engine;
+  void *state;
+  regal_random random;
+  regal_fitness present, best;
+  uint64_t starts, patience, idle; /* idle: moves since the last gain */
+  uint32_t *order, *best_order;    /* [ops] */
+  uint8_t *placement;              /* [ops] */
+  uint8_t *best_placement;         /* [ops] */
+  regal_walk walk;                 /* for the plan */
+} local;
+
+static void layout(local *l, regal_carver *carver) {
+  size_t ops = l->problem->ops;
+  l->order = regal_carve(carver, ops, 4);
+  l->best_order = regal_carve(carver, ops, 4);
+  l->placement = regal_carve(carver, ops, 1);
+  l->best_placement = regal_carve(carver, ops, 1);
+  regal_walk_layout(&l->walk, carver, l->problem);
+}
+
+/* -- Starts -----------------------------------------------------------------
+ */
+
+static void start_from_plan(local *l, const regal_plan *plan) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (!regal_step_runs(step))
+      continue;
+    l->order[count++] = step->op;
+    l->placement[step->op] = (uint8_t)step->device;
+  }
+}
+
+/* Ops are numbered in a topological order. */
+static void start_at_random(local *l) {
+  const regal_problem *problem = l->problem;
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    l->order[op] = op;
+    if (problem->leader && problem->leader[op] != op)
+      l->placement[op] = l->placement[problem->leader[op]];
+    else
+      l->placement[op] =
+          (uint8_t)regal_local_pick(problem->allowed[op], &l->random);
+  }
+}
+
+static void start(local *l) {
+  if (l->starts == 0 && l->search->start)
+    start_from_plan(l, l->search->start);
+  else
+    start_at_random(l);
+  l->engine->begin(l->state, l->order, l->placement, &l->present);
+  l->starts++;
+  l->idle = 0;
+  l->search->evaluations++;
+}
+
+/* Within one start the present solution is the best. */
+static void keep_best(local *l) {
+  if (regal_local_compare(&l->present, &l->best) >= 0)
+    return;
+  l->best = l->present;
+  l->engine->read(l->state, l->best_order, l->best_placement);
+}
+
+/* -- Search -----------------------------------------------------------------
+ */
+
+static void run_batch(local *l) {
+  regal_search *search = l->search;
+  uint64_t left = search->budget - search->evaluations;
+  uint64_t moves = left < BATCH ? left : BATCH;
+  for (uint64_t i = 0; i < moves; i++) {
+    if (l->idle >= l->patience) {
+      keep_best(l);
+      start(l);
+      continue;
+    }
+    bool better = l->engine->step(l->state, &l->random, &l->present);
+    l->idle = better ? 0 : l->idle + 1;
+    search->evaluations++;
+  }
+}
+
+static void run(local *l) {
+  regal_search *search = l->search;
+  start(l);
+  do {
+    regal_fitness noted = l->present;
+    if (l->problem->objective == REGAL_MEMORY)
+      noted.tie = INT64_MAX; /* not known yet */
+    regal_search_note(search, noted);
+    regal_search_report(search, false);
+    if (regal_search_should_stop(search))
+      break;
+    run_batch(l);
+  } while (true);
+  keep_best(l);
+}
+
+static regal_status offer(local *l) {
+  const regal_problem *problem = l->problem;
+  bool late =
+      problem->machine->overlapped || problem->objective == REGAL_MEMORY;
+  regal_plan *plan;
+  REGAL_TRY(regal_plan_create(l->search->context,
+                              regal_plan_most_steps(problem), &plan));
+  (late ? regal_walk_late : regal_walk_within_limit)(
+      problem, &l->walk, l->best_order, l->best_placement, plan);
+  return regal_search_offer(l->search, plan);
+}
+
+static uint64_t moves_for_each_op(const regal_search *search) {
+  if (search->options->local_restart >= 0)
+    return (uint64_t)search->options->local_restart;
+  return regal_local_restart(search->problem);
+}
+
+static regal_status search_with(local *l) {
+  regal_search *search = l->search;
+  uint64_t moves = moves_for_each_op(search);
+  l->engine = regal_local_memory.suits(l->problem) ? &regal_local_memory
+                                                   : &regal_local_order;
+  l->patience = moves ? moves * l->problem->ops : UINT64_MAX;
+  l->random.key = regal_random_key((uint64_t)search->options->seed,
+                                   REGAL_PURPOSE_LOCAL, 0, 0);
+  REGAL_TRY(l->engine->create(search->context, l->problem, &l->state));
+  run(l);
+  l->engine->destroy(l->state);
+  regal_search_account(search, "local search: %llu start%s",
+                       (unsigned long long)l->starts,
+                       l->starts == 1 ? "" : "s");
+  return offer(l);
+}
+
+regal_status regal_method_local(regal_search *search) {
+  local l = {.search = search,
+             .problem = search->problem,
+             .best = REGAL_FITNESS_WORST};
+  regal_carver carver = {NULL, 0};
+  layout(&l, &carver);
+  carver = (regal_carver){regal_alloc(search->context, carver.used, 1), 0};
+  if (!carver.base)
+    return regal_fail_memory(search->context);
+  layout(&l, &carver);
+  regal_status status = search_with(&l);
+  regal_release(search->context, carver.base);
+  return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an order (anneal/order/order.h) holds in memory on two devices with
+ * blocking transfers, and what a move on it would: the peaks of decode/walk.h's
+ * timely walk, exactly, without walking over all of the order.
+ *
+ * Every byte comes and goes with an op (its outputs, the last reader of a
+ * tensor) or with the exchange before a first reader elsewhere. A record of
+ * each tensor says which ops these are; a move changes the records of tensors
+ * that the moved ops read or make. What is held before each block of positions,
+ * and the peaks in it, are kept. A changed order is scanned from the exchange
+ * before the first change; where exchanges and events are those of what is
+ * kept, in between and after the last change, it differs by a constant.
+ */
+#ifndef REGAL_ANNEAL_ORDER_MEMORY_H
+#define REGAL_ANNEAL_ORDER_MEMORY_H
+
+#include "anneal/order/order.h"
+#include "base/random.h"
+
+/* Ops that decide when a tensor comes and goes. */
+typedef struct regal_order_record {
+  uint32_t
+      local; /* the last reader on its producer's device, or the producer */
+  uint32_t first, last; /* readers on the other device, or REGAL_NONE */
+  uint32_t home;        /* the producer's device */
+} regal_order_record;
+
+/* What an op does to its device's memory. */
+typedef struct regal_order_event {
+  int64_t during;   /* outputs and temporary bytes */
+  int64_t after;    /* outputs, less what is freed whatever the exchanges */
+  uint32_t firsts;  /* tensors that it is the first to read from elsewhere */
+  uint32_t lasts;   /* tensors that it frees if their copy has left */
+  uint32_t departs; /* tensors that leave early, after it */
+} regal_order_event;
+
+/* Before a block of positions, and in it. */
+typedef struct regal_order_level {
+  int64_t held[2], peak[2];
+  uint32_t exchanged; /* where the last exchange before it was */
+} regal_order_level;
+
+/* How much is beyond the limits. Where layers repeat, many moments are equally
+ * bad, and to mend one of them changes no peak: hence the spread. */
+typedef struct regal_order_excess {
+  int64_t bytes;  /* of the peaks, over devices */
+  int64_t spread; /* of the peaks of blocks, over blocks and devices */
+} regal_order_excess;
+
+typedef struct regal_order_memory {
+  const regal_problem *problem;
+  regal_order *order;
+  regal_order_record *records; /* [tensors] */
+  uint8_t *early;              /* [tensors] as regal_walk_timely has it */
+  regal_order_event *events;   /* [ops] */
+  regal_order_level *levels;   /* [blocks] of what is kept */
+  uint32_t bits, blocks;       /* of 1 << bits positions */
+  double weight;               /* of the spread */
+  uint32_t *holders;           /* [shared * 2] readers of each parameter */
+  uint32_t *shared_begin;      /* [ops + 1] parameters that an op reads */
+  uint32_t *shared;
+
+  /* The move at hand. */
+  regal_order_level *trial;       /* [blocks] */
+  uint32_t scanned_from, scanned; /* blocks first .. end - 1 */
+  int64_t base[2], rest[2]; /* more held in blocks before these, and behind */
+  uint32_t *dirty;          /* [tensors] whose record may change */
+  regal_order_record *old;  /* [tensors] of the dirty ones */
+  uint32_t dirty_count;
+  uint32_t toggled;        /* a tensor, or REGAL_NONE */
+  uint32_t *stamp, stamps; /* [tensors] */
+  uint32_t low, high;      /* positions with changed events */
+  /* Blocks with such positions, and all up to the exchanges around them, where
+   * their tensors come and go: those that carry `stamps`. */
+  uint32_t *changed, *concerned; /* [blocks] */
+} regal_order_memory;
+
+static inline bool regal_order_memory_suits(const regal_problem *problem) {
+  return problem->limited && regal_walk_suits_timely(problem) &&
+         !problem->reuses;
+}
+
+void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
+                               regal_order *order);
+/* What does not depend on the order; once after the layout. */
+void regal_order_memory_create(regal_order_memory *memory);
+/* Takes over what the order has, with the `early` that there is. */
+void regal_order_memory_set(regal_order_memory *memory);
+/* The same after `early` is chosen: as in a plan of this order, nearly; or none
+ * or all, if that is better. */
+void regal_order_memory_read(regal_order_memory *memory,
+                             const regal_plan *plan);
+/* Of what is kept. */
+regal_order_excess regal_order_memory_excess(const regal_order_memory *memory);
+/* One number for it. */
+static inline double regal_order_memory_burden(const regal_order_memory *memory,
+                                               regal_order_excess excess) {
+  return (double)excess.bytes + memory->weight * (double)excess.spread;
+}
+
+/* An op that has to do with what is beyond a limit, or any if nothing is. */
+uint32_t regal_order_memory_draw(const regal_order_memory *memory,
+                                 regal_random *random);
+/* The phase that a position of what is kept is in: from an exchange to where
+ * the next one is needed. */
+void regal_order_memory_phase(const regal_order_memory *memory,
+                              uint32_t position, uint32_t *first,
+                              uint32_t *end);
+/* Whether a tensor can leave early at all. */
+bool regal_order_memory_may_toggle(const regal_order_memory *memory,
+                                   uint32_t tensor);
+/* The same of the move at hand, after regal_order_cost: exact, or when its
+ * burden is more than `allowed`, any above that. `toggled` is a tensor that
+ * leaves early from now on if it did not, or REGAL_NONE. Then either keep it,
+ * before regal_order_keep, or take it back, before regal_order_take_back. */
+regal_order_excess regal_order_memory_try(regal_order_memory *memory,
+                                          uint32_t toggled, double allowed);
+void regal_order_memory_keep(regal_order_memory *memory);
+void regal_order_memory_take_back(regal_order_memory *memory);
+
+#endif

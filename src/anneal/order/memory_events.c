@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of tensors, and what ops do to memory by them: see order_memory.h. */
+#include <string.h>
+
+#include "anneal/order/memory_parts.h"
+
+#define BLOCK_BITS 4
+#define SPREAD_WEIGHT 2.0 /* of the mean over blocks */
+
+/* -- Layout ---------------------------------------------------------------- */
+
+void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
+                               regal_order *order) {
+  const regal_problem *problem = order->problem;
+  size_t ops = problem->ops, tensors = problem->tensors;
+  size_t readers = problem->shared ? problem->reader_begin[problem->shared] : 0;
+  memory->problem = problem;
+  memory->order = order;
+  memory->bits = BLOCK_BITS;
+  memory->blocks = (problem->ops >> BLOCK_BITS) + 1;
+  memory->weight = SPREAD_WEIGHT / memory->blocks;
+  memory->records = regal_carve(carver, tensors, sizeof *memory->records);
+  memory->old = regal_carve(carver, tensors, sizeof *memory->old);
+  memory->dirty = regal_carve(carver, tensors, 4);
+  memory->stamp = regal_carve(carver, tensors, 4);
+  memory->early = regal_carve(carver, tensors, 1);
+  memory->events = regal_carve(carver, ops, sizeof *memory->events);
+  memory->levels = regal_carve(carver, memory->blocks, sizeof *memory->levels);
+  memory->trial = regal_carve(carver, memory->blocks, sizeof *memory->trial);
+  memory->changed = regal_carve(carver, memory->blocks, 4);
+  memory->concerned = regal_carve(carver, memory->blocks, 4);
+  memory->holders = regal_carve(carver, 2 * (size_t)problem->shared, 4);
+  memory->shared_begin = regal_carve(carver, ops + 1, 4);
+  memory->shared = regal_carve(carver, readers, 4);
+}
+
+void regal_order_memory_create(regal_order_memory *memory) {
+  const regal_problem *problem = memory->problem;
+  uint32_t *begin = memory->shared_begin, ops = problem->ops;
+  uint32_t readers =
+      problem->shared ? problem->reader_begin[problem->shared] : 0;
+  memory->stamps = 0;
+  memset(memory->stamp, 0, problem->tensors * 4);
+  memset(memory->changed, 0, memory->blocks * 4);
+  memset(memory->concerned, 0, memory->blocks * 4);
+  memset(memory->early, 0, problem->tensors);
+  memset(begin, 0, ((size_t)ops + 1) * 4);
+  for (uint32_t r = 0; r < readers; r++)
+    begin[problem->reader[r]]++;
+  for (uint32_t op = 0, sum = 0; op <= ops; op++) {
+    sum += begin[op];
+    begin[op] = sum; /* where the row ends, until it is filled */
+  }
+  for (uint32_t p = problem->shared; p-- > 0;)
+    for (uint32_t r = problem->reader_begin[p];
+         r < problem->reader_begin[p + 1]; r++)
+      memory->shared[--begin[problem->reader[r]]] = p;
+}
+
+/* -- Records and events -------------------------------------------------------
+ */
+
+REGAL_INLINE uint32_t device_of(const regal_order_memory *memory, uint32_t op) {
+  return memory->order->cells[op].device;
+}
+
+static regal_order_record find_record(const regal_order_memory *memory,
+                                      uint32_t tensor) {
+  const regal_problem *problem = memory->problem;
+  const uint32_t *position = memory->order->position;
+  uint32_t made_by = problem->producer[tensor];
+  regal_order_record found = {made_by, REGAL_NONE, REGAL_NONE,
+                              device_of(memory, made_by)};
+  uint32_t local = position[made_by], first = UINT32_MAX, last = 0;
+  for (uint32_t u = problem->use_begin[tensor];
+       u < problem->use_begin[tensor + 1]; u++) {
+    uint32_t op = problem->consumer[u], at = position[op];
+    if (device_of(memory, op) == found.home) {
+      found.local = at > local ? op : found.local;
+      local = at > local ? at : local;
+      continue;
+    }
+    found.first = at < first ? op : found.first;
+    first = at < first ? at : first;
+    found.last = at >= last ? op : found.last;
+    last = at >= last ? at : last;
+  }
+  return found;
+}
+
+/* Adds what a record means to the events; `sign` -1 takes it away. */
+static void add_record(regal_order_memory *memory, uint32_t tensor,
+                       const regal_order_record *record, int sign) {
+  int64_t bytes = sign * memory->problem->bytes[tensor];
+  bool final = memory->problem->is_final[tensor];
+  regal_order_event *events = memory->events;
+  if (record->first == REGAL_NONE) {
+    events[record->local].after -= final ? 0 : bytes;
+    return;
+  }
+  events[record->first].firsts += (uint32_t)sign;
+  events[record->last].after -= bytes;
+  if (final)
+    return;
+  /* of the producer alone: that always goes with an exchange */
+  if (record->local != memory->problem->producer[tensor])
+    events[record->local].lasts += (uint32_t)sign;
+  if (memory->early[tensor])
+    events[record->local].departs += (uint32_t)sign;
+}
+
+/* What changes in a block may change what travels with the exchange before it,
+ * if that is not in it, and with the one behind it. */
+static void mark_block(regal_order_memory *memory, uint32_t block) {
+  const regal_order_level *levels = memory->levels;
+  uint32_t first = levels[block].exchanged >> memory->bits, last = block + 1;
+  if (memory->changed[block] == memory->stamps)
+    return;
+  memory->changed[block] = memory->stamps;
+  while (last + 1 < memory->blocks &&
+         levels[last + 1].exchanged < last << memory->bits)
+    last++;
+  last = last < memory->blocks ? last : memory->blocks - 1;
+  for (uint32_t k = first; k <= last; k++)
+    memory->concerned[k] = memory->stamps;
+}
+
+static void mark_blocks(regal_order_memory *memory, uint32_t first,
+                        uint32_t last) {
+  for (uint32_t k = first >> memory->bits; k <= last >> memory->bits; k++)
+    mark_block(memory, k);
+}
+
+static void include(regal_order_memory *memory, uint32_t op) {
+  if (op == REGAL_NONE)
+    return;
+  uint32_t at = memory->order->position[op];
+  memory->low = at < memory->low ? at : memory->low;
+  memory->high = at > memory->high ? at : memory->high;
+  mark_block(memory, at >> memory->bits);
+}
+
+static void include_record(regal_order_memory *memory, uint32_t tensor,
+                           const regal_order_record *a,
+                           const regal_order_record *b) {
+  if (a->home != b->home)
+    include(memory, memory->problem->producer[tensor]);
+  if (a->home != b->home || a->local != b->local || a->first != b->first) {
+    include(memory, a->local);
+    include(memory, b->local);
+    include(memory, a->first);
+    include(memory, b->first);
+  }
+  if (a->home != b->home || a->last != b->last) {
+    include(memory, a->last);
+    include(memory, b->last);
+  }
+}
+
+/* -- The whole order ----------------------------------------------------------
+ */
+
+void regal_order_memory_hold(regal_order_memory *memory, int64_t held[2]) {
+  const regal_problem *problem = memory->problem;
+  held[0] = held[1] = 0;
+  memset(memory->holders, 0, 2 * (size_t)problem->shared * 4);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    held[device_of(memory, op)] += problem->resident_bytes[op];
+  for (uint32_t p = 0; p < problem->shared; p++)
+    for (uint32_t r = problem->reader_begin[p];
+         r < problem->reader_begin[p + 1]; r++) {
+      uint32_t device = device_of(memory, problem->reader[r]);
+      if (memory->holders[2 * p + device]++ == 0)
+        held[device] += problem->shared_bytes[p];
+    }
+}
+
+void regal_order_memory_rebuild(regal_order_memory *memory) {
+  const regal_problem *problem = memory->problem;
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    int64_t bytes = 0;
+    for (uint32_t t = problem->output_begin[op];
+         t < problem->output_begin[op + 1]; t++)
+      bytes += problem->bytes[t];
+    memory->events[op] = (regal_order_event){
+        bytes + problem->graph->temporary_bytes[op], bytes, 0, 0, 0};
+  }
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    memory->records[t] = find_record(memory, t);
+    if (problem->bytes[t])
+      add_record(memory, t, &memory->records[t], 1);
+  }
+}
+
+/* -- One move -----------------------------------------------------------------
+ */
+
+static void mark_tensor(regal_order_memory *memory, uint32_t tensor) {
+  if (memory->stamp[tensor] == memory->stamps ||
+      !memory->problem->bytes[tensor])
+    return;
+  memory->stamp[tensor] = memory->stamps;
+  memory->dirty[memory->dirty_count++] = tensor;
+}
+
+static void mark_tensors(regal_order_memory *memory, uint32_t op) {
+  const regal_problem *problem = memory->problem;
+  include(memory, op);
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    mark_tensor(memory, problem->input[i]);
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++)
+    mark_tensor(memory, t);
+}
+
+/* Parameters go with the op from one device to the other. */
+static void move_residents(regal_order_memory *memory, uint32_t op,
+                           uint32_t from) {
+  const regal_problem *problem = memory->problem;
+  uint32_t to = from ^ 1;
+  memory->base[from] -= problem->resident_bytes[op];
+  memory->base[to] += problem->resident_bytes[op];
+  for (uint32_t k = memory->shared_begin[op]; k < memory->shared_begin[op + 1];
+       k++) {
+    uint32_t p = memory->shared[k], *holders = memory->holders + 2 * (size_t)p;
+    if (--holders[from] == 0)
+      memory->base[from] -= problem->shared_bytes[p];
+    if (holders[to]++ == 0)
+      memory->base[to] += problem->shared_bytes[p];
+  }
+}
+
+/* Exchanges may change wherever something reads what a moved op makes. */
+static void include_readers(regal_order_memory *memory, uint32_t op) {
+  const regal_problem *problem = memory->problem;
+  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
+       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+    uint32_t at = memory->order->position[problem->consumer[u]];
+    memory->high = at > memory->high ? at : memory->high;
+    mark_block(memory, at >> memory->bits);
+  }
+}
+
+static void toggle(regal_order_memory *memory) {
+  uint32_t tensor = memory->toggled;
+  if (tensor == REGAL_NONE)
+    return;
+  const regal_order_record *record = &memory->records[tensor];
+  add_record(memory, tensor, record, -1);
+  memory->early[tensor] ^= 1;
+  add_record(memory, tensor, record, 1);
+  include(memory, record->local);
+  include(memory, record->first);
+}
+
+void regal_order_memory_begin(regal_order_memory *memory, uint32_t toggled) {
+  const regal_order *order = memory->order;
+  if (++memory->stamps == 0) { /* they have come round */
+    memset(memory->stamp, 0, memory->problem->tensors * 4);
+    memset(memory->changed, 0, memory->blocks * 4);
+    memset(memory->concerned, 0, memory->blocks * 4);
+    memory->stamps = 1;
+  }
+  memory->dirty_count = 0;
+  memory->base[0] = memory->base[1] = 0;
+  memory->low = UINT32_MAX;
+  memory->high = 0;
+  if (order->touched_count)
+    memory->high = order->touched[order->touched_count - 1].last;
+  for (uint32_t i = 0; i < order->touched_count; i++)
+    mark_blocks(memory, order->touched[i].first, order->touched[i].last);
+  uint32_t from = order->shifted_from, to = order->shifted_to;
+  if (from != to) {
+    include(memory, order->op_at[from]);
+    mark_tensors(memory, order->op_at[to]);
+    include_readers(memory, order->op_at[to]);
+    mark_blocks(memory, from < to ? from : to, from < to ? to : from);
+  }
+  for (uint32_t i = 0; i < order->flips; i++) {
+    mark_tensors(memory, order->flipped[i]);
+    include_readers(memory, order->flipped[i]);
+    move_residents(memory, order->flipped[i], order->flipped_from[i]);
+  }
+  for (uint32_t i = 0; i < memory->dirty_count; i++) {
+    uint32_t tensor = memory->dirty[i];
+    regal_order_record *record = &memory->records[tensor];
+    memory->old[i] = *record;
+    *record = find_record(memory, tensor);
+    include_record(memory, tensor, &memory->old[i], record);
+    add_record(memory, tensor, &memory->old[i], -1);
+    add_record(memory, tensor, record, 1);
+  }
+  memory->toggled = toggled;
+  toggle(memory);
+}
+
+bool regal_order_memory_may_toggle(const regal_order_memory *memory,
+                                   uint32_t tensor) {
+  return memory->records[tensor].first != REGAL_NONE &&
+         memory->problem->bytes[tensor] && !memory->problem->is_final[tensor];
+}
+
+void regal_order_memory_take_back(regal_order_memory *memory) {
+  const regal_order *order = memory->order;
+  toggle(memory);
+  for (uint32_t i = memory->dirty_count; i-- > 0;) {
+    uint32_t tensor = memory->dirty[i];
+    add_record(memory, tensor, &memory->records[tensor], -1);
+    add_record(memory, tensor, &memory->old[i], 1);
+    memory->records[tensor] = memory->old[i];
+  }
+  for (uint32_t i = order->flips; i-- > 0;)
+    move_residents(memory, order->flipped[i], order->flipped_from[i] ^ 1u);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a move touches: positions at which a simulation of the changed order may
+ * do something else than before, given the same state. */
+#include "anneal/order/order.h"
+
+static uint32_t later(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+static uint32_t earlier(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+static void touch(regal_order *order, uint32_t first, uint32_t last) {
+  regal_order_stretch *touched = order->touched;
+  if (!order->crowded && order->touched_count < REGAL_ORDER_POINTS) {
+    touched[order->touched_count++] = (regal_order_stretch){first, last};
+    return;
+  }
+  if (!order->crowded)
+    for (uint32_t i = 1; i < order->touched_count; i++) {
+      touched[0].first = earlier(touched[0].first, touched[i].first);
+      touched[0].last = later(touched[0].last, touched[i].last);
+    }
+  order->crowded = true;
+  order->touched_count = 1;
+  touched[0].first = earlier(touched[0].first, first);
+  touched[0].last = later(touched[0].last, last);
+}
+
+void regal_order_touch_shift(regal_order *order) {
+  uint32_t from = order->shifted_from, to = order->shifted_to;
+  touch(order, earlier(from, to), later(from, to));
+  order->bounded = order->settled = from < to ? from : from + 1;
+}
+
+static void touch_readers(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
+       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+    uint32_t read = order->position[problem->consumer[u]];
+    touch(order, read, read);
+  }
+}
+
+/* -- Links ------------------------------------------------------------------
+ */
+
+/* The first op that reads the tensor on the device, or NONE. */
+static uint32_t first_reader(const regal_order *order, uint32_t tensor,
+                             uint32_t device) {
+  const regal_problem *problem = order->problem;
+  uint32_t first = REGAL_NONE;
+  for (uint32_t u = problem->use_begin[tensor];
+       u < problem->use_begin[tensor + 1]; u++)
+    if (order->cells[problem->consumer[u]].device == device)
+      first = earlier(first, order->position[problem->consumer[u]]);
+  return first;
+}
+
+/* What the op reads may be sent earlier to its new device, and later to
+ * the one that it left. */
+static void touch_sent_inputs(regal_order *order, uint32_t op, uint32_t from) {
+  const regal_problem *problem = order->problem;
+  uint32_t d = problem->devices, to = order->cells[op].device;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    const regal_order_sent *sent = order->sent + (size_t)t * d;
+    if (sent[to].at != REGAL_NONE && sent[to].at > order->touched[0].first) {
+      touch(order, sent[to].at, sent[to].at);
+      order->settled = later(order->settled, sent[to].at + 1);
+    }
+    if (sent[from].at != REGAL_NONE &&
+        sent[from].at >= order->touched[0].first &&
+        order->readers[(size_t)t * d + from]) {
+      uint32_t next = first_reader(order, t, from);
+      touch(order, next, next);
+    }
+  }
+}
+
+/* What it makes is sent elsewhere, from elsewhere. */
+static void touch_sent_outputs(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  size_t d = problem->devices;
+  for (size_t slot = problem->output_begin[op] * d;
+       slot < problem->output_begin[op + 1] * d; slot++)
+    if (order->sent[slot].at != REGAL_NONE)
+      order->settled = later(order->settled, order->sent[slot].at + 1);
+  touch_readers(order, op);
+}
+
+/* A flipped op is on no way from an op behind it to the end: tails hold from
+ * there on. Those that know of queues hold behind what is sent no longer, too.
+ */
+static void touch_links(regal_order *order, uint32_t op, uint32_t from) {
+  uint32_t at = order->position[op];
+  if (order->shifted_from == order->shifted_to || at != order->shifted_to)
+    order->bounded = later(order->bounded, at + 1);
+  order->settled = later(order->settled, order->bounded);
+  touch_sent_inputs(order, op, from);
+  touch_sent_outputs(order, op);
+}
+
+/* -- Blocking ---------------------------------------------------------------
+ */
+
+/* Whether an op waits for another depends on both devices. */
+static void touch_waits(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  const regal_graph *graph = problem->graph;
+  for (uint32_t i = graph->control_in_begin[op];
+       i < graph->control_in_begin[op + 1]; i++) {
+    uint32_t before = order->position[graph->control_in[i]];
+    touch(order, before, before);
+  }
+  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
+       w++) {
+    uint32_t after = order->position[problem->waiter[w]];
+    touch(order, after, after);
+  }
+}
+
+/* What is pending changes where the inputs are made, unless transfers
+ * are free. */
+static void touch_producers(regal_order *order, uint32_t op) {
+  const regal_problem *problem = order->problem;
+  for (uint32_t i = problem->input_begin[op];
+       !problem->free_transfers && i < problem->input_begin[op + 1]; i++) {
+    uint32_t made = order->position[problem->producer[problem->input[i]]];
+    touch(order, made, made);
+  }
+  if (problem->has_waits && problem->devices == 2)
+    touch_waits(order, op);
+}
+
+/* So many flipped ops have their readers looked for. */
+#define SOUGHT_FLIPS 16
+
+/* Exchanges change where outputs of flipped ops are read. */
+static void find_readers(regal_order *order) {
+  order->seeks_readers =
+      order->shifted_from == order->shifted_to && order->flips <= SOUGHT_FLIPS;
+  for (uint32_t k = 0; !order->seeks_readers && k < order->flips; k++)
+    touch_readers(order, order->flipped[k]);
+}
+
+uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
+                                 uint32_t position) {
+  const regal_problem *problem = order->problem;
+  uint32_t op = order->flipped[k], next = REGAL_NONE;
+  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
+       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+    uint32_t at = order->position[problem->consumer[u]];
+    if (at >= position)
+      next = earlier(next, at);
+  }
+  return next;
+}
+
+/* -- Both -------------------------------------------------------------------
+ */
+
+void regal_order_touch_flip(regal_order *order, uint32_t op, uint32_t from) {
+  uint32_t at = order->position[op];
+  touch(order, at, at);
+  if (order->problem->machine->overlapped)
+    touch_links(order, op, from);
+  else
+    touch_producers(order, op);
+}
+
+/* Sorts the touched stretches and joins those that share a block. */
+static void join_stretches(regal_order *order) {
+  regal_order_stretch *touched = order->touched;
+  uint32_t count = order->touched_count, kept = 0;
+  for (uint32_t i = 1; i < count; i++) {
+    regal_order_stretch moved = touched[i];
+    uint32_t k = i;
+    for (; k > 0 && touched[k - 1].first > moved.first; k--)
+      touched[k] = touched[k - 1];
+    touched[k] = moved;
+  }
+  for (uint32_t i = 1; i < count; i++)
+    if (touched[i].first >> order->block_bits <= touched[kept].last >>
+        order->block_bits)
+      touched[kept].last = later(touched[kept].last, touched[i].last);
+    else
+      touched[++kept] = touched[i];
+  order->touched_count = count ? kept + 1 : 0;
+}
+
+void regal_order_join_touched(regal_order *order) {
+  if (order->problem->machine->overlapped)
+    return;
+  find_readers(order);
+  join_stretches(order);
+}

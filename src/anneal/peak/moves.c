@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves of the annealing for peak memory that change the order, and the mix of
+ * all: see memory_anneal.h.
+ *
+ * Every change of the order is one form: some ops of a window of positions go
+ * to its end, or to its beginning, and all keep their order otherwise. One op
+ * up to its first successor (or down to its last predecessor); one op with all
+ * that depends on it inside the window, so that nothing is in its way; or a run
+ * of ops past its neighbours.
+ */
+#include "anneal/peak/peak.h"
+
+static uint32_t draw(regal_memory_chain *chain, uint32_t below) {
+  return regal_memory_draw(chain, below);
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+static void mark_member(regal_memory_chain *chain, uint32_t op) {
+  chain->member_mark[op] = chain->serial;
+}
+
+static bool is_member(const regal_memory_chain *chain, uint32_t op) {
+  return chain->member_mark[op] == chain->serial;
+}
+
+static void touch_inputs(regal_memory_chain *chain, uint32_t op) {
+  for (uint32_t k = chain->live_begin[op]; k < chain->live_begin[op + 1]; k++)
+    regal_memory_touch_tensor(chain, chain->live[k]);
+}
+
+/* Members of the window low .. high go to its end, or to its beginning. */
+static bool rearrange(regal_memory_chain *chain, uint32_t low, uint32_t high,
+                      bool to_end) {
+  uint32_t count = high - low + 1, inside = 0;
+  uint32_t *order = chain->order + low, *old = chain->window;
+  memcpy(old, order, count * sizeof *old);
+  for (uint32_t i = 0; i < count; i++)
+    inside += is_member(chain, old[i]);
+  if (inside == 0 || inside == count)
+    return false;
+  uint32_t member = to_end ? count - inside : 0, other = to_end ? 0 : inside;
+  bool touch_members = 2 * inside <= count;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t op = old[i];
+    bool moves = is_member(chain, op);
+    uint32_t at = moves ? member++ : other++;
+    order[at] = op;
+    chain->position[op] = low + at;
+    if (moves == touch_members)
+      touch_inputs(chain, op);
+  }
+  chain->window_low = low;
+  chain->window_count = count;
+  for (uint32_t k = low >> chain->shift; k <= high >> chain->shift; k++)
+    chain->block_mark[k] = chain->serial;
+  regal_memory_touch(chain, low);
+  regal_memory_touch(chain, high);
+  return true;
+}
+
+/* Up to which positions an op can go alone. */
+static uint32_t latest(const regal_memory_chain *chain, uint32_t op) {
+  const regal_problem *problem = chain->problem;
+  uint32_t at = chain->ops;
+  for (uint32_t k = problem->successor_begin[op];
+       k < problem->successor_begin[op + 1]; k++)
+    at = least(at, chain->position[problem->successor[k]]);
+  return at - 1;
+}
+
+static uint32_t soonest(const regal_memory_chain *chain, uint32_t op) {
+  uint32_t at = 0;
+  for (uint32_t k = chain->pred_begin[op]; k < chain->pred_begin[op + 1]; k++) {
+    uint32_t after = chain->position[chain->pred[k]] + 1;
+    at = after > at ? after : at;
+  }
+  return at;
+}
+
+/* How far to go: a power of two at most, small ones as often as large. */
+static uint32_t draw_reach(regal_memory_chain *chain, uint32_t powers) {
+  return 1 + draw(chain, 1u << draw(chain, powers));
+}
+
+/* Which way, and how far: anyhow, or past the goal. */
+static bool draw_way(regal_memory_chain *chain, uint32_t at, uint32_t *reach) {
+  uint32_t goal = chain->goal;
+  if (goal == REGAL_NONE || goal == at || draw(chain, 2)) {
+    *reach = draw_reach(chain, 8);
+    return draw(chain, 2);
+  }
+  *reach = (goal > at ? goal - at : at - goal) + draw_reach(chain, 4) - 1;
+  return goal > at;
+}
+
+/* One op, alone; `far`: as far as it can. */
+static bool shift_alone(regal_memory_chain *chain, uint32_t op, bool far) {
+  uint32_t at = chain->position[op], reach;
+  bool later = draw_way(chain, at, &reach);
+  if (far)
+    reach = chain->ops;
+  mark_member(chain, op);
+  if (later) {
+    uint32_t most = latest(chain, op);
+    uint32_t to = most - at < reach ? most : at + reach;
+    return to > at && rearrange(chain, at, to, true);
+  }
+  uint32_t most = soonest(chain, op);
+  uint32_t to = at - most < reach ? most : at - reach;
+  return to < at && rearrange(chain, to, at, false);
+}
+
+/* One op and whatever is in its way. */
+static bool shift_closure(regal_memory_chain *chain, uint32_t op) {
+  const regal_problem *problem = chain->problem;
+  uint32_t at = chain->position[op], reach;
+  mark_member(chain, op);
+  if (draw_way(chain, at, &reach)) {
+    uint32_t to = least(chain->ops - 1, at + reach);
+    for (uint32_t i = at; i <= to; i++) {
+      uint32_t by = chain->order[i];
+      if (!is_member(chain, by))
+        continue;
+      for (uint32_t k = problem->successor_begin[by];
+           k < problem->successor_begin[by + 1]; k++)
+        mark_member(chain, problem->successor[k]);
+    }
+    return to > at && rearrange(chain, at, to, true);
+  }
+  uint32_t to = at > reach ? at - reach : 0;
+  for (uint32_t i = at + 1; i-- > to;) {
+    uint32_t by = chain->order[i];
+    if (!is_member(chain, by))
+      continue;
+    for (uint32_t k = chain->pred_begin[by]; k < chain->pred_begin[by + 1]; k++)
+      mark_member(chain, chain->pred[k]);
+  }
+  return to < at && rearrange(chain, to, at, false);
+}
+
+/* A run of ops, as it is, past its neighbours. */
+static bool shift_run(regal_memory_chain *chain, uint32_t op) {
+  uint32_t at = chain->position[op];
+  uint32_t end = least(chain->ops, at + 1 + draw_reach(chain, 6));
+  uint32_t reach = draw_reach(chain, 8);
+  bool later = draw(chain, 2);
+  uint32_t first = 0, last = chain->ops - 1;
+  for (uint32_t i = at; i < end; i++)
+    mark_member(chain, chain->order[i]);
+  for (uint32_t i = at; i < end; i++) {
+    uint32_t by = chain->order[i];
+    const regal_problem *problem = chain->problem;
+    if (later) {
+      for (uint32_t k = problem->successor_begin[by];
+           k < problem->successor_begin[by + 1]; k++)
+        if (!is_member(chain, problem->successor[k]))
+          last = least(last, chain->position[problem->successor[k]] - 1);
+    } else {
+      for (uint32_t k = chain->pred_begin[by]; k < chain->pred_begin[by + 1];
+           k++)
+        if (!is_member(chain, chain->pred[k]) &&
+            chain->position[chain->pred[k]] + 1 > first)
+          first = chain->position[chain->pred[k]] + 1;
+    }
+  }
+  if (later) {
+    uint32_t to = least(last, end - 1 + reach);
+    return to > end - 1 && rearrange(chain, at, to, true);
+  }
+  uint32_t to = at > first + reach ? at - reach : first;
+  return to < at && rearrange(chain, to, end - 1, false);
+}
+
+/* -- The mix --------------------------------------------------------------- */
+
+static bool move_order(regal_memory_chain *chain, uint32_t op) {
+  uint32_t kind = draw(chain, 16);
+  if (kind < 7)
+    return shift_alone(chain, op, false);
+  if (kind < 9)
+    return shift_alone(chain, op, true);
+  if (kind >= 13)
+    return shift_run(chain, op);
+  if (!shift_closure(chain, op))
+    return false;
+  if (chain->devices > 1 && draw(chain, 2))
+    regal_memory_pack(chain);
+  return true;
+}
+
+bool regal_memory_move(regal_memory_chain *chain) {
+  uint32_t op = regal_memory_draw_op(chain);
+  uint32_t kind = chain->devices == 1 ? 0 : draw(chain, 16);
+  if (kind < 6)
+    return move_order(chain, op);
+  if (kind > 6)
+    return regal_memory_move_devices(chain, op);
+  bool moved = move_order(chain, op);
+  return regal_memory_flip_op(chain, op) || moved;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Phase annealing: what it costs to put an op elsewhere, doing so, and moves of
+ * several ops that are undone when they are not accepted. All inlined into
+ * phase_moves.c; `mode` is a constant there.
+ */
+#ifndef REGAL_ANNEAL_PHASE_PLACE_H
+#define REGAL_ANNEAL_PHASE_PLACE_H
+
+#include "anneal/phase/phase.h"
+
+typedef struct phase_mode {
+  bool pair;  /* two devices */
+  bool costs; /* transfers take time */
+} phase_mode;
+
+/* The largest load of the phase of `place`, if that one changed. */
+REGAL_INLINE int64_t phase_time(const regal_phase *s, uint32_t place,
+                                int64_t change, phase_mode mode) {
+  if (mode.pair)
+    return regal_later(s->load[place] + change, s->load[place ^ 1]);
+  const int64_t *load = s->load + (place & ~s->mask);
+  uint32_t device = place & s->mask;
+  int64_t largest = load[device] + change;
+  for (uint32_t a = 0; a <= s->mask; a++)
+    largest = a == device ? largest : regal_later(largest, load[a]);
+  return largest;
+}
+
+/* The same with two loads of one phase changed. */
+REGAL_INLINE int64_t phase_time_of_two(const regal_phase *s, uint32_t one,
+                                       int64_t change, uint32_t other,
+                                       int64_t other_change, phase_mode mode) {
+  int64_t largest =
+      regal_later(s->load[one] + change, s->load[other] + other_change);
+  uint32_t begin = one & ~s->mask;
+  for (uint32_t place = begin; !mode.pair && place <= begin + s->mask; place++)
+    if (place != one && place != other)
+      largest = regal_later(largest, s->load[place]);
+  return largest;
+}
+
+/* What changing the loads of two different places adds to the cost. */
+REGAL_INLINE int64_t phase_load_delta(const regal_phase *s, uint32_t one,
+                                      int64_t change, uint32_t other,
+                                      int64_t other_change, phase_mode mode) {
+  if ((one ^ other) <= s->mask)
+    return phase_time_of_two(s, one, change, other, other_change, mode) -
+           phase_time(s, one, 0, mode);
+  return phase_time(s, one, change, mode) - phase_time(s, one, 0, mode) +
+         phase_time(s, other, other_change, mode) -
+         phase_time(s, other, 0, mode);
+}
+
+REGAL_INLINE int64_t phase_send_ns(const regal_phase *s, uint32_t tensor,
+                                   uint32_t from, uint32_t to,
+                                   phase_mode mode) {
+  if (mode.pair)
+    return s->send_ns[2 * (size_t)tensor + from];
+  return regal_problem_transfer_ns(s->problem, tensor, from, to);
+}
+
+/* What transfers cost more when the op changes from device a to b. */
+REGAL_INLINE int64_t phase_transfer_delta(const regal_phase *s, uint32_t op,
+                                          uint32_t a, uint32_t b,
+                                          phase_mode mode) {
+  const regal_problem *problem = s->problem;
+  int64_t delta = 0;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    uint32_t home = s->at[problem->producer[t]] & s->mask;
+    const uint32_t *readers = s->readers + ((size_t)t << s->shift);
+    if (home != a && readers[a] == 1)
+      delta -= phase_send_ns(s, t, home, a, mode);
+    if (home != b && readers[b] == 0)
+      delta += phase_send_ns(s, t, home, b, mode);
+  }
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++) {
+    const uint32_t *readers = s->readers + ((size_t)t << s->shift);
+    for (uint32_t to = 0; to <= (mode.pair ? 1 : s->mask); to++) {
+      if (readers[to] && to != a)
+        delta -= phase_send_ns(s, t, a, to, mode);
+      if (readers[to] && to != b)
+        delta += phase_send_ns(s, t, b, to, mode);
+    }
+  }
+  return delta;
+}
+
+/* What it adds to the cost to put an op into another place. */
+REGAL_INLINE int64_t phase_delta(const regal_phase *s, uint32_t op, uint32_t to,
+                                 phase_mode mode) {
+  uint32_t from = s->at[op], a = from & s->mask, b = to & s->mask;
+  int64_t delta =
+      phase_load_delta(s, from, -regal_problem_run_ns(s->problem, op, a), to,
+                       regal_problem_run_ns(s->problem, op, b), mode);
+  if (mode.costs && a != b)
+    delta += phase_transfer_delta(s, op, a, b, mode);
+  return delta;
+}
+
+REGAL_INLINE void phase_relink(regal_phase *s, uint32_t op, uint32_t from,
+                               uint32_t to) {
+  uint32_t before = s->before[op], next = s->next[op], head = s->first[to];
+  if (before == REGAL_NONE)
+    s->first[from] = next;
+  else
+    s->next[before] = next;
+  if (next != REGAL_NONE)
+    s->before[next] = before;
+  s->before[op] = REGAL_NONE;
+  s->next[op] = head;
+  s->first[to] = op;
+  if (head != REGAL_NONE)
+    s->before[head] = op;
+}
+
+/* Puts the op there; the cost is the caller's to change. */
+REGAL_INLINE void phase_place(regal_phase *s, uint32_t op, uint32_t to,
+                              phase_mode mode) {
+  const regal_problem *problem = s->problem;
+  uint32_t from = s->at[op], a = from & s->mask, b = to & s->mask;
+  s->load[from] -= regal_problem_run_ns(problem, op, a);
+  s->load[to] += regal_problem_run_ns(problem, op, b);
+  s->at[op] = to;
+  if (from >> s->shift != to >> s->shift)
+    phase_relink(s, op, from >> s->shift, to >> s->shift);
+  if (!s->is_changed[op]) {
+    s->is_changed[op] = 1;
+    s->changed[s->changes++] = op;
+  }
+  if (!mode.costs || a == b)
+    return;
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t *readers = s->readers + ((size_t)problem->input[i] << s->shift);
+    readers[a]--;
+    readers[b]++;
+  }
+}
+
+/* Metropolis' rule. */
+REGAL_INLINE bool phase_accepts(regal_phase *s, int64_t delta,
+                                double temperature_ns) {
+  if (delta <= 0)
+    return true;
+  return (double)delta <= regal_phase_luck(s, temperature_ns);
+}
+
+/* -- Moves of several ops -------------------------------------------------- */
+
+/* Returns the cost before. */
+REGAL_INLINE int64_t phase_begin_tries(regal_phase *s) {
+  regal_phase_save_best(s);
+  s->tries = 0;
+  return s->cost;
+}
+
+/* Puts the op there for what that adds to the cost; every op at most once in a
+ * move. */
+REGAL_INLINE void phase_try_for(regal_phase *s, uint32_t op, uint32_t to,
+                                int64_t delta, phase_mode mode) {
+  s->cost += delta;
+  s->tried[s->tries] = op;
+  s->tried_from[s->tries++] = s->at[op];
+  phase_place(s, op, to, mode);
+}
+
+REGAL_INLINE void phase_try(regal_phase *s, uint32_t op, uint32_t to,
+                            phase_mode mode) {
+  phase_try_for(s, op, to, phase_delta(s, op, to, mode), mode);
+}
+
+/* Keeps what was tried, or takes it back. */
+REGAL_INLINE void phase_end_tries(regal_phase *s, int64_t before, bool keep,
+                                  phase_mode mode) {
+  if (keep) {
+    regal_phase_note_best(s);
+    return;
+  }
+  while (s->tries > 0) {
+    s->tries--;
+    phase_place(s, s->tried[s->tries], s->tried_from[s->tries], mode);
+  }
+  s->cost = before;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recipes: how `auto` anneals which problem. The table behind it,
+ * anneal/schedule_table.h, is written by bench/tune_auto.py, which tries
+ * settings on training graphs.
+ */
+#ifndef REGAL_ANNEAL_SCHEDULES_H
+#define REGAL_ANNEAL_SCHEDULES_H
+
+#include "anneal/driver/annealer.h"
+#include "search/search.h"
+
+/* What decides about the recipe: the kind of problem, its size, the time. */
+typedef enum regal_problem_kind {
+  REGAL_KIND_FREE,      /* run time, blocking, transfers cost nothing */
+  REGAL_KIND_WIDE,      /* the same, and the graph is wide */
+  REGAL_KIND_MANY,      /* FREE on more than two devices */
+  REGAL_KIND_CHEAP,     /* run time, blocking, transfers shorter than ops */
+  REGAL_KIND_EXPENSIVE, /* run time, blocking, transfers longer than ops */
+  REGAL_KIND_LINKS,     /* run time, overlapped */
+  REGAL_KIND_LIMITED,   /* run time, within a memory limit */
+  REGAL_KIND_ONE,       /* memory, one device */
+  REGAL_KIND_MEMORY     /* memory, several devices */
+} regal_problem_kind;
+
+typedef struct regal_schedule {
+  regal_problem_kind kind;
+  uint32_t most_ops;   /* for graphs up to so many */
+  double most_seconds; /* and budgets up to so much */
+  const char *annealer;
+  double hot, cold;    /* as in anneal/levels/multilevel.h */
+  double fall;         /* of the heat from level to level */
+  double coarse_share; /* of the budget; 0: no levels */
+  uint32_t coarsest;   /* ops of the coarsest level */
+  double fresh;        /* share of the budget that starts from one device */
+} regal_schedule;
+
+/* Two devices can nearly always be kept busy: the longest chain of ops is
+ * clearly shorter than half of the work. */
+bool regal_is_wide(const regal_problem *problem);
+
+/* The first row that fits; the options' own settings override its columns. An
+ * annealer that does not suit the problem is replaced by one that does. NULL
+ * when none does. */
+const regal_annealer *regal_schedule_for(const regal_search *search,
+                                         regal_schedule *recipe);
+
+/* The settings that override those of rows are as if nobody had given them. */
+void regal_schedule_forget(regal_options *options);
+
+/* Anneals by the recipe, with all that is left of the budget, from the best
+ * plan so far or from nothing (levels). Unless it is to be left alone, another
+ * annealer may have the end of it, where that is known to be better. */
+regal_status regal_anneal_by(regal_search *search, const regal_schedule *recipe,
+                             const regal_annealer *annealer, bool alone);
+
+#endif

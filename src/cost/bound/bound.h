@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lower bounds: no plan of the problem can cost less, whatever its transfers
+ * and control edges cost. */
+#ifndef REGAL_COST_BOUND_BOUND_H
+#define REGAL_COST_BOUND_BOUND_H
+
+#include "cost/model/problem.h"
+
+/* Both bounds below. */
+regal_status regal_bound_compute(regal_context *context,
+                                 const regal_problem *problem,
+                                 regal_bound *bound);
+
+/* Critical path, work over devices, head-tail energy, groups of ops that share
+ * a device. O((n + e) log n) for n ops and e edges when devices are alike. */
+regal_status regal_bound_runtime(regal_context *context,
+                                 const regal_problem *problem,
+                                 int64_t *runtime_ns);
+
+/* The same as if transfers were free: a tenth of the time or less. */
+regal_status regal_bound_runtime_quick(regal_context *context,
+                                       const regal_problem *problem,
+                                       int64_t *runtime_ns);
+
+/* The largest working set, resident and final bytes, and the live set
+ * (bound_live.h). The live set is exact when it can be had within about a
+ * second; on larger graphs it is that of the most promising ops only. */
+regal_status regal_bound_memory(regal_context *context,
+                                const regal_problem *problem,
+                                int64_t *peak_bytes);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lower bounds on the run time.
+ *
+ * Let m_j be the shortest time of op j on a device that it may use, head_j the
+ * longest chain of such times before j, tail_j the longest after it. Where
+ * transfers take time, bound_transfer.c raises heads and tails to what they
+ * are then; all else holds for blocking and overlapped transfers and for both
+ * readings of control edges, and is larger with larger heads and tails.
+ *  - Critical path: head_j + m_j + tail_j.
+ *  - Energy: the ops with head >= h and tail >= q all run between h and T - q.
+ *    For any weights w_a >= 0 of the devices with sum W, the devices offer
+ *    W * (T - h - q) there, and op j takes at least c_j = min_a w_a r_ja (the
+ *    dual of the linear program that shares the work out). So
+ *    T >= h + q + ceil(sum c_j / W). Weights 1 give "work over devices";
+ *    weights in proportion to the speeds are better for devices of unequal
+ *    speed; weights of 0 outside a set of devices bound the ops that can run
+ *    nowhere else.
+ *  - Pigeonhole: among the k*d + 1 longest ops some device runs k + 1.
+ *  - Groups: the ops of a group run one after the other.
+ */
+#include "base/keyed.h"
+#include "cost/bound/bound.h"
+#include "cost/bound/transfer.h"
+
+#define FINEST_WEIGHT (1 << 20)
+#define MOST_MASKS 16
+/* Energy passes over restricted ops, times ops: keeps them below a second. */
+#define MASK_EFFORT 4000000
+/* Steps of the bound that counts transfers, 3 to 5 ns each: at least, for each
+ * op, and at most. */
+#define TRANSFER_EFFORT 1000000
+#define TRANSFER_EFFORT_BY_OP 3000
+#define MOST_TRANSFER_EFFORT 5000000
+
+typedef __int128 wide;
+#define WIDE_NEVER (-((wide)1 << 120))
+
+typedef struct runtime_bound {
+  regal_context *context;
+  const regal_problem *problem;
+  int64_t *shortest, *head, *tail; /* [ops] */
+  regal_keyed *by_head;            /* [ops] ascending */
+  uint32_t *leaf;                  /* [ops] rank by tail, ascending */
+  uint32_t leaves;                 /* a power of two, at least ops */
+  wide *work, *best;               /* [2 * leaves] see energy_insert */
+  int64_t found;                   /* the largest bound so far */
+} runtime_bound;
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t shortest_run(const regal_problem *problem, uint32_t op) {
+  if (!problem->run_step)
+    return regal_problem_run_ns(problem, op, 0);
+  int64_t shortest = REGAL_NEVER;
+  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(left);
+    int64_t ns = regal_problem_run_ns(problem, op, device);
+    if (ns < shortest)
+      shortest = ns;
+  }
+  return shortest;
+}
+
+static void find_critical_path(runtime_bound *state) {
+  const regal_problem *problem = state->problem;
+  const int64_t *shortest = state->shortest;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    for (uint32_t s = problem->successor_begin[op];
+         s < problem->successor_begin[op + 1]; s++) {
+      uint32_t next = problem->successor[s];
+      state->head[next] =
+          larger(state->head[next], state->head[op] + shortest[op]);
+    }
+  for (uint32_t op = problem->ops; op-- > 0;) {
+    for (uint32_t s = problem->successor_begin[op];
+         s < problem->successor_begin[op + 1]; s++) {
+      uint32_t next = problem->successor[s];
+      state->tail[op] =
+          larger(state->tail[op], state->tail[next] + shortest[next]);
+    }
+  }
+}
+
+static void find_longest_chain(runtime_bound *state) {
+  for (uint32_t op = 0; op < state->problem->ops; op++)
+    state->found = larger(state->found, state->head[op] + state->shortest[op] +
+                                            state->tail[op]);
+}
+
+/* Adds an op to the tree over tails: a node knows the work of its leaves and,
+ * over its leaves' tails q, the best of W * q + the work at or right of q
+ * inside the node. */
+static void energy_insert(runtime_bound *state, uint32_t op, wide tail,
+                          wide work) {
+  uint32_t node = state->leaves + state->leaf[op];
+  state->work[node] = work;
+  state->best[node] = tail + work;
+  for (node /= 2; node; node /= 2) {
+    uint32_t left = 2 * node, right = left + 1;
+    wide through = state->best[left] + state->work[right];
+    state->work[node] = state->work[left] + state->work[right];
+    state->best[node] =
+        through > state->best[right] ? through : state->best[right];
+  }
+}
+
+static wide weighted_work(const runtime_bound *state, uint32_t op,
+                          const int64_t *weight) {
+  wide least = -1;
+  for (uint64_t left = state->problem->allowed[op]; left; left &= left - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(left);
+    wide work =
+        (wide)weight[device] * regal_problem_run_ns(state->problem, op, device);
+    if (least < 0 || work < least)
+      least = work;
+  }
+  return least;
+}
+
+/* The energy bound for one choice of weights, over all thresholds of heads and
+ * tails: ops enter by falling head. O(n (d + log n)). */
+static void apply_energy(runtime_bound *state, const int64_t *weight) {
+  wide total = 0;
+  bool equal = true;
+  for (uint32_t a = 0; a < state->problem->devices; a++) {
+    total += weight[a];
+    equal = equal && weight[a] == weight[0];
+  }
+  for (uint32_t node = 0; node < 2 * state->leaves; node++) {
+    state->work[node] = 0;
+    state->best[node] = WIDE_NEVER;
+  }
+  for (uint32_t i = state->problem->ops; i-- > 0;) {
+    uint32_t op = state->by_head[i].op;
+    wide work = equal ? (wide)weight[0] * state->shortest[op]
+                      : weighted_work(state, op, weight);
+    energy_insert(state, op, total * state->tail[op], work);
+    wide energy = total * state->head[op] + state->best[1];
+    state->found =
+        larger(state->found, (int64_t)((energy + total - 1) / total));
+  }
+}
+
+/* Weights of the devices in `mask`, alike and by speed. */
+static void apply_mask(runtime_bound *state, uint64_t mask) {
+  const regal_problem *problem = state->problem;
+  const double *speed = problem->machine->speed;
+  int64_t alike[REGAL_MAX_DEVICES] = {0}, by_speed[REGAL_MAX_DEVICES] = {0};
+  double fastest = 0;
+  bool differs = false;
+  for (uint64_t left = mask; left; left &= left - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(left);
+    alike[device] = 1;
+    differs = differs || (fastest > 0 && speed[device] != fastest);
+    if (speed[device] > fastest)
+      fastest = speed[device];
+  }
+  apply_energy(state, alike);
+  if (!differs)
+    return;
+  for (uint64_t left = mask; left; left &= left - 1) {
+    uint32_t device = (uint32_t)__builtin_ctzll(left);
+    by_speed[device] =
+        1 + (int64_t)(speed[device] / fastest * (FINEST_WEIGHT - 1));
+  }
+  apply_energy(state, by_speed);
+}
+
+static void apply_restrictions(runtime_bound *state) {
+  const regal_problem *problem = state->problem;
+  uint64_t masks[MOST_MASKS];
+  uint64_t all = UINT64_MAX >> (64 - problem->devices);
+  uint32_t count = 0, most = MASK_EFFORT / (problem->ops + 1);
+  if (most > MOST_MASKS)
+    most = MOST_MASKS;
+  for (uint32_t op = 0; op < problem->ops && count < most; op++) {
+    uint64_t mask = problem->allowed[op];
+    uint32_t known = 0;
+    while (known < count && masks[known] != mask)
+      known++;
+    if (known < count || mask == all)
+      continue;
+    masks[count++] = mask;
+    apply_mask(state, mask);
+  }
+}
+
+/* Any device that runs k + 1 of the k*d + 1 longest ops takes at least as long
+ * as the k + 1 shortest of them. */
+static void apply_pigeonhole(runtime_bound *state, regal_keyed *by_time) {
+  const regal_problem *problem = state->problem;
+  size_t n = problem->ops, d = problem->devices;
+  for (uint32_t op = 0; op < n; op++)
+    by_time[op] = (regal_keyed){state->shortest[op], op};
+  regal_keyed_sort(by_time, n);
+  int64_t *sum = state->shortest; /* of the i + 1 shortest; not needed now */
+  for (size_t i = 0; i < n; i++)
+    sum[i] = by_time[i].key + (i ? sum[i - 1] : 0);
+  for (size_t k = 1; k * d < n; k++) {
+    size_t first = n - 1 - k * d;
+    int64_t before = first ? sum[first - 1] : 0;
+    state->found = larger(state->found, sum[first + k] - before);
+  }
+}
+
+typedef struct group_sums {
+  int64_t *here, *least, *head, *tail; /* [ops] at the group's leader */
+} group_sums;
+
+static void sum_groups(const runtime_bound *state, group_sums *sums) {
+  const regal_problem *problem = state->problem;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    sums->least[op] = sums->head[op] = sums->tail[op] = INT64_MAX;
+  for (uint32_t a = 0; a < problem->devices; a++) {
+    for (uint32_t op = 0; op < problem->ops; op++) {
+      uint32_t leader = problem->leader[op];
+      if (leader == op)
+        sums->here[op] = 0;
+      if (problem->allowed[op] >> a & 1)
+        sums->here[leader] += regal_problem_run_ns(problem, op, a);
+    }
+    for (uint32_t op = 0; op < problem->ops; op++)
+      if (problem->allowed[op] >> a & 1 && sums->here[op] < sums->least[op])
+        sums->least[op] = sums->here[op];
+  }
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    uint32_t leader = problem->leader[op];
+    if (state->head[op] < sums->head[leader])
+      sums->head[leader] = state->head[op];
+    if (state->tail[op] < sums->tail[leader])
+      sums->tail[leader] = state->tail[op];
+  }
+}
+
+static regal_status apply_groups(runtime_bound *state) {
+  const regal_problem *problem = state->problem;
+  if (!problem->leader)
+    return REGAL_OK;
+  int64_t *block = regal_alloc(state->context, problem->ops, 4 * sizeof *block);
+  if (!block)
+    return regal_fail_memory(state->context);
+  size_t n = problem->ops;
+  group_sums sums = {block, block + n, block + 2 * n, block + 3 * n};
+  sum_groups(state, &sums);
+  for (uint32_t op = 0; op < n; op++)
+    if (problem->leader[op] == op)
+      state->found =
+          larger(state->found, sums.head[op] + sums.least[op] + sums.tail[op]);
+  regal_release(state->context, block);
+  return REGAL_OK;
+}
+
+/* Orders by head and by tail; `by_tail` is scratch. */
+static void rank_ops(runtime_bound *state, regal_keyed *by_tail) {
+  uint32_t n = state->problem->ops;
+  for (uint32_t op = 0; op < n; op++) {
+    state->by_head[op] = (regal_keyed){state->head[op], op};
+    by_tail[op] = (regal_keyed){state->tail[op], op};
+  }
+  regal_keyed_sort(state->by_head, n);
+  regal_keyed_sort(by_tail, n);
+  for (uint32_t i = 0; i < n; i++)
+    state->leaf[by_tail[i].op] = i;
+}
+
+static uint64_t transfer_effort(const regal_problem *problem) {
+  uint64_t effort =
+      TRANSFER_EFFORT + (uint64_t)TRANSFER_EFFORT_BY_OP * problem->ops;
+  return effort < MOST_TRANSFER_EFFORT ? effort : MOST_TRANSFER_EFFORT;
+}
+
+static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch,
+                                  bool transfers) {
+  const regal_problem *problem = state->problem;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    state->shortest[op] = shortest_run(problem, op);
+  find_critical_path(state);
+  if (transfers)
+    REGAL_TRY(regal_bound_transfer(state->context, problem, state->shortest,
+                                   transfer_effort(problem), state->head,
+                                   state->tail));
+  find_longest_chain(state);
+  rank_ops(state, scratch);
+  apply_mask(state, UINT64_MAX >> (64 - problem->devices));
+  apply_restrictions(state);
+  REGAL_TRY(apply_groups(state));
+  apply_pigeonhole(state, scratch);
+  return REGAL_OK;
+}
+
+static regal_status compute(regal_context *context,
+                            const regal_problem *problem, bool transfers,
+                            int64_t *runtime_ns) {
+  size_t n = problem->ops, leaves = 1;
+  while (leaves < n)
+    leaves *= 2;
+  runtime_bound state = {.context = context, .problem = problem};
+  int64_t *times = regal_alloc(context, n, 3 * sizeof *times);
+  regal_keyed *keyed = regal_alloc(context, n, 2 * sizeof *keyed);
+  wide *tree = regal_alloc(context, leaves, 4 * sizeof *tree);
+  state.leaf = regal_alloc(context, n, sizeof *state.leaf);
+  regal_status status = REGAL_OK;
+  if (!times || !keyed || !tree || !state.leaf) {
+    status = regal_fail_memory(context);
+  } else {
+    state.shortest = times;
+    state.head = times + n;
+    state.tail = times + 2 * n;
+    state.by_head = keyed;
+    state.leaves = (uint32_t)leaves;
+    state.work = tree;
+    state.best = tree + 2 * leaves;
+    status = bound_runtime(&state, keyed + n, transfers);
+  }
+  regal_release(context, times);
+  regal_release(context, keyed);
+  regal_release(context, tree);
+  regal_release(context, state.leaf);
+  if (status == REGAL_OK)
+    *runtime_ns = state.found;
+  return status;
+}
+
+regal_status regal_bound_runtime(regal_context *context,
+                                 const regal_problem *problem,
+                                 int64_t *runtime_ns) {
+  return compute(context, problem, true, runtime_ns);
+}
+
+regal_status regal_bound_runtime_quick(regal_context *context,
+                                       const regal_problem *problem,
+                                       int64_t *runtime_ns) {
+  return compute(context, problem, false, runtime_ns);
+}

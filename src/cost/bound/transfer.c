@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows between pairs of ops, each bounded by bound_window.c, and the longest
+ * chain of them.
+ *
+ * Ops v are visited in topological order. Its windows begin at ancestors u that
+ * at least two ops depend on, nearest first: others say nothing new. A window
+ * cannot last longer than the work in it if all is on one device, so that it is
+ * looked at only if that would raise head[v]. What a window is found to last at
+ * least is a new lag from u to v, and counts in all later windows.
+ */
+#include "cost/bound/transfer.h"
+
+#include <string.h>
+
+#include "base/carve.h"
+#include "cost/bound/window.h"
+
+#define WORDS (REGAL_WINDOW_REACH / 64)
+#define GREED 2 /* an op may take this many times its share of the effort */
+#define NS_PER_SECOND 1000000000
+#define LONGEST (INT64_MAX / 8)
+
+typedef struct transfer_bound {
+  const regal_problem *problem;
+  const int64_t *shortest;
+  int64_t *head, *tail;
+  int64_t *before;       /* [ops+1] work of all earlier ops */
+  int64_t *send_ns;      /* [tensors] */
+  uint32_t *edge_begin;  /* [ops+1] */
+  regal_lag *edge;       /* by the op that depends */
+  uint32_t *slot;        /* [ops] scratch */
+  uint32_t *found_begin; /* [ops+1] */
+  regal_lag *found;      /* [most_found] by the op that depends */
+  uint32_t most_found;
+  regal_lag *inside; /* [edges + most_found] lags of the window */
+  uint32_t inside_begin[REGAL_WINDOW_REACH + 3];
+  uint64_t (*ancestor)[WORDS]; /* [ops] bit i: op - 1 - i is one */
+  regal_window *window;
+  uint64_t effort;
+} transfer_bound;
+
+/* The least that sending takes, whatever the link. */
+static void find_send_times(transfer_bound *state) {
+  const regal_problem *problem = state->problem;
+  const regal_machine *machine = problem->machine;
+  int64_t latency = INT64_MAX, bandwidth = INT64_MAX;
+  for (uint32_t a = 0; a < problem->devices; a++)
+    for (uint32_t b = 0; b < problem->devices; b++) {
+      if (a == b)
+        continue;
+      if (machine->latency_ns[a][b] < latency)
+        latency = machine->latency_ns[a][b];
+      /* 0 is endless: no time at all */
+      int64_t rate = machine->bandwidth[a][b];
+      if (bandwidth && (bandwidth == INT64_MAX || !rate || rate > bandwidth))
+        bandwidth = rate;
+    }
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    __int128 ns = latency;
+    if (bandwidth)
+      ns += ((__int128)problem->bytes[t] * NS_PER_SECOND + bandwidth - 1) /
+            bandwidth;
+    bool free = problem->control_tensor && problem->control_tensor[t];
+    state->send_ns[t] = free ? 0 : ns < LONGEST ? (int64_t)ns : LONGEST;
+  }
+}
+
+static void find_edges(transfer_bound *state) {
+  const regal_problem *problem = state->problem;
+  uint32_t n = problem->ops;
+  for (uint32_t op = 0; op < n; op++)
+    state->edge_begin[op + 1] =
+        state->edge_begin[op] + problem->predecessors[op];
+  uint32_t *end = state->found_begin; /* not needed yet */
+  memcpy(end, state->edge_begin, n * sizeof *end);
+  for (uint32_t op = 0; op < n; op++) {
+    for (uint32_t s = problem->successor_begin[op];
+         s < problem->successor_begin[op + 1]; s++) {
+      uint32_t next = problem->successor[s];
+      state->slot[next] = end[next]++;
+      state->edge[state->slot[next]] = (regal_lag){op, next, 0, 0};
+    }
+    /* several tensors go over one link, or block both devices, one by one */
+    for (uint32_t t = problem->output_begin[op];
+         t < problem->output_begin[op + 1]; t++)
+      for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
+           u++)
+        state->edge[state->slot[problem->consumer[u]]].apart +=
+            state->send_ns[t];
+  }
+}
+
+/* Adds an op at some distance, and its ancestors. */
+static void unite(uint64_t *into, const uint64_t *from, uint32_t distance) {
+  if (distance > REGAL_WINDOW_REACH)
+    return;
+  into[(distance - 1) / 64] |= UINT64_C(1) << (distance - 1) % 64;
+  uint32_t words = distance / 64, bits = distance % 64;
+  for (uint32_t i = WORDS; i-- > words;) {
+    uint64_t word = from[i - words] << bits;
+    if (bits && i > words)
+      word |= from[i - words - 1] >> (64 - bits);
+    into[i] |= word;
+  }
+}
+
+static bool depends(const transfer_bound *state, uint32_t op, uint32_t on) {
+  uint32_t i = op - on - 1;
+  return state->ancestor[op][i / 64] >> i % 64 & 1;
+}
+
+/* The members of the window from u to v, and their work. */
+static void fill_window(transfer_bound *state, uint32_t u, uint32_t v) {
+  regal_window *window = state->window;
+  window->size = 0;
+  window->work = 0;
+  window->member[window->size++] = u;
+  for (uint32_t op = u + 1; op < v; op++)
+    if (depends(state, v, op) && depends(state, op, u)) {
+      window->member[window->size++] = op;
+      window->work += state->shortest[op];
+    }
+  window->member[window->size++] = v;
+}
+
+static uint32_t add_inside(transfer_bound *state, const regal_lag *lag,
+                           uint32_t begin, uint32_t end, uint32_t count) {
+  for (uint32_t k = begin; k < end; k++)
+    if (state->window->place[lag[k].from] != REGAL_WINDOW_NONE)
+      state->inside[count++] = lag[k];
+  return count;
+}
+
+static void fill_lags(transfer_bound *state) {
+  const regal_window *window = state->window;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < window->size; i++) {
+    uint32_t op = window->member[i];
+    state->inside_begin[i] = count;
+    if (!i)
+      continue;
+    count = add_inside(state, state->edge, state->edge_begin[op],
+                       state->edge_begin[op + 1], count);
+    count = add_inside(state, state->found, state->found_begin[op],
+                       state->found_begin[op + 1], count);
+  }
+  state->inside_begin[window->size] = count;
+  state->effort -= state->effort < count ? state->effort : count;
+}
+
+static void raise_head(transfer_bound *state, const regal_lag *lag) {
+  int64_t start = state->head[lag->from] + state->shortest[lag->from] +
+                  regal_lag_least(lag);
+  if (start > state->head[lag->to])
+    state->head[lag->to] = start;
+}
+
+static void try_window(transfer_bound *state, uint32_t u, uint32_t v) {
+  regal_window *window = state->window;
+  fill_window(state, u, v);
+  uint64_t cost = (v - u) / 4 + 1;
+  state->effort -= state->effort < cost ? state->effort : cost;
+  if (state->head[u] + state->shortest[u] + window->work <= state->head[v] ||
+      window->size < 4)
+    return;
+  for (uint32_t i = 0; i < window->size; i++)
+    window->place[window->member[i]] = i;
+  fill_lags(state);
+  regal_window_chains(window, state->inside, state->inside_begin);
+  window->effort = state->effort;
+  int64_t known = state->head[v] - state->head[u] - state->shortest[u];
+  regal_lag lag = regal_window_bound(window, known);
+  state->effort = window->effort;
+  uint32_t last = window->size - 1;
+  bool is_new = lag.same > window->after_here[last] ||
+                lag.apart > window->after_away[last];
+  for (uint32_t i = 0; i < window->size; i++)
+    window->place[window->member[i]] = REGAL_WINDOW_NONE;
+  raise_head(state, &lag);
+  uint32_t *end = &state->found_begin[v + 1];
+  if (is_new && *end < state->most_found)
+    state->found[(*end)++] = lag;
+}
+
+static void visit(transfer_bound *state, uint32_t v) {
+  const regal_problem *problem = state->problem;
+  uint64_t *ancestors = state->ancestor[v];
+  for (uint32_t k = state->edge_begin[v]; k < state->edge_begin[v + 1]; k++) {
+    uint32_t from = state->edge[k].from;
+    raise_head(state, &state->edge[k]);
+    unite(ancestors, state->ancestor[from], v - from);
+  }
+  state->found_begin[v + 1] = state->found_begin[v];
+  if (problem->predecessors[v] < 2)
+    return;
+  uint32_t first = v > REGAL_WINDOW_REACH ? v - REGAL_WINDOW_REACH : 0;
+  uint64_t share = state->effort / (problem->ops - v) * GREED;
+  uint64_t kept = share < state->effort ? state->effort - share : 0;
+  for (uint32_t u = v; u-- > first && state->effort > kept;)
+    if (depends(state, v, u) &&
+        problem->successor_begin[u + 1] - problem->successor_begin[u] > 1 &&
+        state->head[u] + state->before[v] - state->before[u] > state->head[v])
+      try_window(state, u, v);
+}
+
+static void raise_tails(transfer_bound *state) {
+  for (uint32_t v = state->problem->ops; v-- > 0;) {
+    int64_t after = state->shortest[v] + state->tail[v];
+    for (uint32_t k = state->edge_begin[v]; k < state->edge_begin[v + 1]; k++)
+      if (after > state->tail[state->edge[k].from])
+        state->tail[state->edge[k].from] = after;
+    for (uint32_t k = state->found_begin[v]; k < state->found_begin[v + 1];
+         k++) {
+      const regal_lag *lag = &state->found[k];
+      int64_t tail = regal_lag_least(lag) + after;
+      if (tail > state->tail[lag->from])
+        state->tail[lag->from] = tail;
+    }
+  }
+}
+
+static void layout(transfer_bound *state, regal_carver *carver) {
+  const regal_problem *problem = state->problem;
+  size_t n = problem->ops, edges = problem->successor_begin[n];
+  state->before = regal_carve(carver, n + 1, 8);
+  state->send_ns = regal_carve(carver, problem->tensors, 8);
+  state->edge_begin = regal_carve(carver, n + 1, 4);
+  state->edge = regal_carve(carver, edges, sizeof *state->edge);
+  state->slot = regal_carve(carver, n, 4);
+  state->found_begin = regal_carve(carver, n + 1, 4);
+  state->found = regal_carve(carver, state->most_found, sizeof *state->found);
+  state->inside =
+      regal_carve(carver, edges + state->most_found, sizeof *state->inside);
+  state->ancestor = regal_carve(carver, n, sizeof *state->ancestor);
+  state->window = regal_carve(carver, 1, sizeof *state->window);
+}
+
+/* Whether all run and transfer times together can be added without care. */
+static bool is_modest(const transfer_bound *state) {
+  const regal_problem *problem = state->problem;
+  __int128 sum = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    sum += state->shortest[op];
+  for (uint32_t t = 0; t < problem->tensors; t++)
+    sum += (__int128)state->send_ns[t] *
+           (problem->use_begin[t + 1] - problem->use_begin[t]);
+  return sum < LONGEST / 2;
+}
+
+static void bound_windows(transfer_bound *state) {
+  const regal_problem *problem = state->problem;
+  state->window->problem = problem;
+  state->window->shortest = state->shortest;
+  state->window->send_ns = state->send_ns;
+  state->window->place = state->slot;
+  find_send_times(state);
+  if (!is_modest(state))
+    return;
+  find_edges(state);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    state->before[op + 1] = state->before[op] + state->shortest[op];
+  memset(state->slot, 255, problem->ops * sizeof *state->slot);
+  state->found_begin[0] = 0;
+  for (uint32_t v = 0; v < problem->ops; v++)
+    visit(state, v);
+  raise_tails(state);
+}
+
+regal_status regal_bound_transfer(regal_context *context,
+                                  const regal_problem *problem,
+                                  const int64_t *shortest, uint64_t effort,
+                                  int64_t *head, int64_t *tail) {
+  if (problem->free_transfers || problem->devices < 2)
+    return REGAL_OK;
+  transfer_bound state = {.problem = problem,
+                          .shortest = shortest,
+                          .head = head,
+                          .tail = tail,
+                          .effort = effort,
+                          .most_found = 4 * problem->ops};
+  regal_carver carver = {NULL, 0};
+  layout(&state, &carver);
+  char *block = regal_alloc(context, 1, carver.used);
+  if (!block)
+    return regal_fail_memory(context);
+  carver = (regal_carver){block, 0};
+  layout(&state, &carver);
+  uint32_t pairs = 2 * problem->ops + 2 * problem->uses + 3 * problem->tensors;
+  regal_status status =
+      regal_flow_create(context, 2 + problem->ops + 2 * problem->tensors, pairs,
+                        &state.window->flow);
+  if (status == REGAL_OK) {
+    bound_windows(&state);
+    regal_flow_release(context, &state.window->flow);
+  }
+  regal_release(context, block);
+  return status;
+}

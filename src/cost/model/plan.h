@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making plans: a buffer of steps, and a plan from an order and a placement. */
+#ifndef REGAL_COST_MODEL_PLAN_H
+#define REGAL_COST_MODEL_PLAN_H
+
+#include "cost/model/problem.h"
+
+/* An empty plan with room for `capacity` steps (step_count starts at 0). */
+regal_status regal_plan_create(regal_context *context, uint32_t capacity,
+                               regal_plan **plan);
+regal_status regal_plan_copy(regal_context *context, const regal_plan *from,
+                             regal_plan **plan);
+
+/* The most steps that any plan of the problem can have. */
+uint32_t regal_plan_most_steps(const regal_problem *problem);
+
+/* A plan that runs the ops in `order` (a topological order of all ops) where
+ * `placement` says, each transfer just before its first reader. */
+regal_status regal_plan_from_order(regal_context *context,
+                                   const regal_problem *problem,
+                                   const uint32_t *order,
+                                   const uint8_t *placement, regal_plan **plan);
+
+/* The step that sends problem tensor `tensor` from one device to another. */
+regal_step regal_plan_send(const regal_problem *problem, uint32_t tensor,
+                           uint32_t from, uint32_t to);
+/* The problem's tensor that a send step carries. */
+uint32_t regal_plan_tensor(const regal_problem *problem,
+                           const regal_step *step);
+
+static inline bool regal_step_runs(const regal_step *step) {
+  return step->port == REGAL_RUN;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A problem: a graph on a machine with an objective, laid out for the fast
+ * code (decoders, simulator, bounds). The verifier does not use it.
+ *
+ * With control = transfer every op that others wait for gets one more tensor,
+ * its last, of zero bytes; the fast code then sees no control edges at all.
+ * Tensor numbers are therefore the problem's own; problem->control_tensor says
+ * which tensors are such.
+ */
+#ifndef REGAL_COST_MODEL_PROBLEM_H
+#define REGAL_COST_MODEL_PROBLEM_H
+
+#include "cost/model/machine.h"
+
+struct regal_problem {
+  regal_context *context;
+  const regal_graph *graph;
+  regal_machine *machine; /* owned */
+  enum regal_objective objective;
+  uint32_t ops, tensors, uses, devices;
+
+  /* Flow of tensors; shapes as in graph.h, with control tensors if any. */
+  const uint32_t *output_begin, *producer, *use_begin, *consumer;
+  const uint32_t *input_begin, *input;
+  const int64_t *bytes;
+  const uint8_t *is_final;
+  const uint8_t *may_reuse;      /* [tensors] */
+  const uint8_t *reuses;         /* [ops] an output may take over an input; or
+                                    NULL: nowhere */
+  const uint8_t *control_tensor; /* [tensors], or NULL: none is */
+  const uint32_t *wait_begin;    /* [ops+1] control edges, control = wait */
+  const uint32_t *waiter;        /* ops that wait for this one's end */
+  bool has_waits;
+
+  uint32_t *needs;           /* [ops] inputs and control edges into an op */
+  uint32_t *successor_begin; /* [ops+1] distinct ops that depend on an op */
+  uint32_t *successor;
+  uint32_t *predecessors; /* [ops] number of distinct ops it depends on */
+
+  /* Run times: run_ns[op * run_stride + device * run_step]. */
+  const int64_t *run_ns;
+  uint32_t run_stride, run_step; /* 1, 0 when all devices are alike */
+
+  /* Transfer times: transfer_ns[class * tensors + tensor], where class is
+   * link_class[from * devices + to]. NULL when every transfer is free, or when
+   * so many links differ that the table would outgrow the graph. */
+  int64_t *transfer_ns;
+  bool free_transfers;
+  uint16_t link_class[REGAL_MAX_DEVICES * REGAL_MAX_DEVICES];
+  uint32_t link_classes;
+
+  int64_t limit[REGAL_MAX_DEVICES];
+  bool limited;   /* some device has a memory limit */
+  bool symmetric; /* devices are interchangeable */
+
+  uint64_t *allowed; /* [ops] bit per device that can run the op's group */
+  uint32_t *leader;  /* [ops] first op of the group; NULL without groups */
+  uint32_t pinned;   /* op fixed on device 0 to break symmetry, or NONE */
+
+  /* Bytes that an op's device holds for the whole plan: its own, and the
+   * parameters that nobody else (outside its group) reads. The others are held
+   * once by each device of their readers. */
+  const int64_t *resident_bytes; /* [ops] */
+  uint32_t shared;               /* parameters of several readers */
+  int64_t *shared_bytes;         /* [shared] more than 0 */
+  uint32_t *reader_begin;        /* [shared+1] */
+  uint32_t *reader;              /* ops, one of each group */
+
+  void *owned[32]; /* blocks to release with the problem */
+  uint32_t owned_count;
+};
+
+static inline int64_t regal_problem_run_ns(const regal_problem *problem,
+                                           uint32_t op, uint32_t device) {
+  return problem->run_ns[(size_t)op * problem->run_stride +
+                         (size_t)device * problem->run_step];
+}
+
+/* Straight from the machine, without the table. */
+int64_t regal_problem_link_ns(const regal_problem *problem, uint32_t tensor,
+                              uint32_t from, uint32_t to);
+
+static inline int64_t regal_problem_transfer_ns(const regal_problem *problem,
+                                                uint32_t tensor, uint32_t from,
+                                                uint32_t to) {
+  if (problem->free_transfers)
+    return 0;
+  if (!problem->transfer_ns)
+    return regal_problem_link_ns(problem, tensor, from, to);
+  uint32_t class = problem->link_class[from * problem->devices + to];
+  return problem->transfer_ns[(size_t) class * problem->tensors + tensor];
+}
+
+/* What an op holds while it runs: its inputs, outputs and temporary bytes. They
+ * are distinct, so that the graph's checked total bounds the sum. */
+static inline int64_t regal_problem_working_set(const regal_problem *problem,
+                                                uint32_t op) {
+  int64_t bytes = problem->graph->temporary_bytes[op];
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++)
+    bytes += problem->bytes[problem->input[i]];
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++)
+    bytes += problem->bytes[t];
+  return bytes;
+}
+
+/* Whether the cost of a plan needs its memory, or only its run time. */
+static inline bool regal_problem_needs_memory(const regal_problem *problem) {
+  return problem->objective == REGAL_MEMORY || problem->limited;
+}
+
+/* The same without memory limits; it owns nothing, and lives as long as the
+ * problem. */
+static inline regal_problem
+regal_problem_unlimited(const regal_problem *problem) {
+  regal_problem view = *problem;
+  view.limited = false;
+  for (uint32_t a = 0; a < view.devices; a++)
+    view.limit[a] = REGAL_UNLIMITED;
+  return view;
+}
+
+/* Takes the machine over, also when it fails. */
+regal_status regal_problem_bind(regal_context *context,
+                                const regal_graph *graph,
+                                regal_machine *machine,
+                                enum regal_objective objective,
+                                regal_problem **problem);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One table names the columns, for reading and writing alike. */
+#include "dataset/archive/index.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/builder.h"
+
+typedef enum column_kind {
+  COLUMN_TEXT,
+  COLUMN_COUNT, /* uint32_t */
+  COLUMN_SEED,  /* uint64_t, decimal */
+  COLUMN_TOTAL, /* int64_t, not negative */
+  COLUMN_HASH,  /* uint64_t, 16 hexadecimal digits */
+  COLUMN_CRC,   /* uint32_t, 8 hexadecimal digits */
+  COLUMN_ROOM   /* regal_room, by name */
+} column_kind;
+
+typedef struct column {
+  const char *name;
+  column_kind kind;
+  size_t offset; /* in regal_entry */
+  bool figure;   /* needed for `known` */
+} column;
+
+#define ENTRY(field) offsetof(regal_entry, field)
+#define FIGURE(field) offsetof(regal_entry, figures.field)
+
+static const column columns[] = {
+    {"name", COLUMN_TEXT, ENTRY(name), false},
+    {"file", COLUMN_TEXT, ENTRY(file), false},
+    {"split", COLUMN_TEXT, ENTRY(split), false},
+    {"family", COLUMN_TEXT, ENTRY(family), false},
+    {"copies", COLUMN_COUNT, ENTRY(copies), false},
+    {"seed", COLUMN_SEED, ENTRY(seed), false},
+    {"reading", COLUMN_TEXT, ENTRY(reading), false},
+    {"ops", COLUMN_COUNT, FIGURE(ops), true},
+    {"tensors", COLUMN_COUNT, FIGURE(tensors), true},
+    {"edges", COLUMN_COUNT, FIGURE(edges), true},
+    {"controls", COLUMN_COUNT, FIGURE(controls), true},
+    {"diameter", COLUMN_COUNT, FIGURE(diameter), true},
+    {"width", COLUMN_COUNT, FIGURE(width), true},
+    {"work_ns", COLUMN_TOTAL, FIGURE(work_ns), true},
+    {"critical_ns", COLUMN_TOTAL, FIGURE(critical_ns), true},
+    {"tensor_bytes", COLUMN_TOTAL, FIGURE(tensor_bytes), true},
+    {"runtime_room", COLUMN_ROOM, FIGURE(runtime_room), true},
+    {"memory_room", COLUMN_ROOM, FIGURE(memory_room), true},
+    {"degrees", COLUMN_HASH, FIGURE(degrees), true},
+    {"checksum", COLUMN_HASH, FIGURE(checksum), true},
+    {"file_bytes", COLUMN_SEED, FIGURE(file_bytes), true},
+    {"file_crc", COLUMN_CRC, FIGURE(file_crc), true},
+    {"source", COLUMN_TEXT, ENTRY(source), false},
+};
+#define COLUMNS (sizeof columns / sizeof *columns)
+#define MOST_FIELDS 256 /* in one line, unknown columns included */
+
+static const char *const rooms[] = {"yes", "no cost", "single op", "chain"};
+
+const char *regal_room_name(regal_room room) {
+  return (unsigned)room < sizeof rooms / sizeof *rooms ? rooms[room]
+                                                       : "unknown";
+}
+
+/* -- Fields ---------------------------------------------------------------- */
+
+typedef struct reader {
+  regal_context *context;
+  const char *name;
+  char *at, *end;
+  uint32_t line;     /* of what is read next */
+  uint32_t row_line; /* where the present row began */
+  char *fields[MOST_FIELDS];
+  size_t count;
+} reader;
+
+static regal_status fail_row(const reader *r, const char *format, ...)
+    REGAL_FORMAT(2, 3);
+
+static regal_status fail_row(const reader *r, const char *format, ...) {
+  char what[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return regal_fail(r->context, REGAL_BAD_INPUT, "%s:%" PRIu32 ": %s", r->name,
+                    r->row_line, what);
+}
+
+/* Reads a quoted field in place; r->at is behind the opening quote. */
+static regal_status read_quoted(reader *r, char **field_end) {
+  char *to = r->at;
+  for (;; r->at++) {
+    if (r->at == r->end)
+      return fail_row(r, "a quoted field does not end");
+    if (*r->at == '"' && *++r->at != '"')
+      break;
+    r->line += *r->at == '\n';
+    *to++ = *r->at;
+  }
+  if (*r->at == '\r' && r->at[1] == '\n')
+    r->at++;
+  if (r->at < r->end && *r->at != ',' && *r->at != '\n')
+    return fail_row(r, "something follows a closing quote");
+  *field_end = to;
+  return REGAL_OK;
+}
+
+static void read_plain(reader *r, char **field_end) {
+  char *begin = r->at;
+  while (r->at < r->end && *r->at != ',' && *r->at != '\n')
+    r->at++;
+  bool carriage = r->at > begin && r->at[-1] == '\r' && *r->at != ',';
+  *field_end = carriage ? r->at - 1 : r->at;
+}
+
+/* Reads one field and what ends it; `*last` says whether that ends the row. */
+static regal_status read_field(reader *r, bool *last) {
+  char *field = r->at, *end = field;
+  if (r->count == MOST_FIELDS)
+    return fail_row(r, "more than %d fields", MOST_FIELDS);
+  if (*r->at == '"') {
+    field = ++r->at;
+    REGAL_TRY(read_quoted(r, &end));
+  } else {
+    read_plain(r, &end);
+  }
+  *last = r->at == r->end || *r->at == '\n';
+  if (r->at < r->end)
+    r->line += *r->at++ == '\n';
+  *end = 0;
+  if (strlen(field) != (size_t)(end - field))
+    return fail_row(r, "a field has a zero byte");
+  r->fields[r->count++] = field;
+  return REGAL_OK;
+}
+
+static regal_status read_row(reader *r) {
+  bool last = false;
+  r->count = 0;
+  r->row_line = r->line;
+  while (!last)
+    REGAL_TRY(read_field(r, &last));
+  return REGAL_OK;
+}
+
+/* -- Values ---------------------------------------------------------------- */
+
+/* Digits only: no sign, no spaces. */
+static bool read_number(const char *text, int base, uint64_t most,
+                        uint64_t *value) {
+  char *end;
+  if (!isxdigit((unsigned char)*text) || text[1] == 'x')
+    return false;
+  errno = 0;
+  unsigned long long number = strtoull(text, &end, base);
+  *value = number;
+  return !errno && !*end && number <= most;
+}
+
+static bool read_room(const char *text, regal_room *room) {
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+    if (!strcmp(text, rooms[i])) {
+      *room = (regal_room)i;
+      return true;
+    }
+  return false;
+}
+
+static bool read_value(const column *column, char *text, regal_entry *entry) {
+  void *field = (char *)entry + column->offset;
+  uint64_t number = 0;
+  bool good = true;
+  switch (column->kind) {
+  case COLUMN_TEXT:
+    *(const char **)field = text;
+    break;
+  case COLUMN_COUNT:
+    good = read_number(text, 10, UINT32_MAX, &number);
+    *(uint32_t *)field = (uint32_t)number;
+    break;
+  case COLUMN_SEED:
+    good = read_number(text, 10, UINT64_MAX, &number);
+    *(uint64_t *)field = number;
+    break;
+  case COLUMN_TOTAL:
+    good = read_number(text, 10, INT64_MAX, &number);
+    *(int64_t *)field = (int64_t)number;
+    break;
+  case COLUMN_HASH:
+    good = read_number(text, 16, UINT64_MAX, field);
+    break;
+  case COLUMN_CRC:
+    good = read_number(text, 16, UINT32_MAX, &number);
+    *(uint32_t *)field = (uint32_t)number;
+    break;
+  case COLUMN_ROOM:
+    good = read_room(text, field);
+    break;
+  }
+  return good;
+}
+
+/* -- Rows ------------------------------------------------------------------ */
+
+/* For each field of a row its column, or NULL. */
+typedef struct header {
+  const column *column[MOST_FIELDS];
+  size_t fields, figures;
+  bool has_file, has_name;
+} header;
+
+/* `header` is zero. */
+static regal_status read_header(reader *r, header *header) {
+  REGAL_TRY(read_row(r));
+  header->fields = r->count;
+  for (size_t i = 0; i < r->count; i++)
+    for (size_t k = 0; k < COLUMNS; k++) {
+      if (strcmp(r->fields[i], columns[k].name))
+        continue;
+      for (size_t j = 0; j < i; j++)
+        if (header->column[j] == &columns[k])
+          return fail_row(r, "column '%s' occurs twice", columns[k].name);
+      header->column[i] = &columns[k];
+      header->figures += columns[k].figure;
+      header->has_name |= columns[k].offset == ENTRY(name);
+      header->has_file |= columns[k].offset == ENTRY(file);
+    }
+  return REGAL_OK;
+}
+
+static size_t count_figures(void) {
+  size_t count = 0;
+  for (size_t i = 0; i < COLUMNS; i++)
+    count += columns[i].figure;
+  return count;
+}
+
+static regal_status read_entry(reader *r, const header *header,
+                               regal_entry *entry) {
+  *entry = (regal_entry){.name = "",
+                         .file = "",
+                         .split = "",
+                         .family = "",
+                         .reading = "",
+                         .source = "",
+                         .known = header->figures == count_figures()};
+  REGAL_TRY(read_row(r));
+  if (r->count != header->fields)
+    return fail_row(r, "%zu fields, expected %zu", r->count, header->fields);
+  for (size_t i = 0; i < r->count; i++) {
+    const column *column = header->column[i];
+    if (!column)
+      continue;
+    if (!*r->fields[i] && column->kind != COLUMN_TEXT)
+      entry->known &= !column->figure;
+    else if (!read_value(column, r->fields[i], entry))
+      return fail_row(r, "%s is no proper '%s'", regal_quote(r->fields[i]).text,
+                      column->name);
+  }
+  return REGAL_OK;
+}
+
+static regal_status read_entries(reader *r, const header *header,
+                                 regal_index *index) {
+  while (r->at < r->end) {
+    if (!REGAL_RESERVE(r->context, index->entries, index->count,
+                       index->capacity) ||
+        !REGAL_RESERVE(r->context, index->lines, index->count,
+                       index->line_capacity))
+      return regal_fail_memory(r->context);
+    REGAL_TRY(read_entry(r, header, &index->entries[index->count]));
+    const regal_entry *entry = &index->entries[index->count];
+    if (!*entry->name && !*entry->file)
+      return fail_row(r, "neither a name nor a file");
+    index->lines[index->count++] = r->row_line;
+  }
+  return REGAL_OK;
+}
+
+regal_status regal_index_parse(regal_context *context, const char *name,
+                               regal_text *text, regal_index *index,
+                               bool *foreign) {
+  *index = (regal_index){.context = context, .text = text->bytes};
+  reader r = {.context = context, .name = name, .line = 1};
+  header header = {.fields = 0};
+  r.at = text->bytes;
+  r.end = text->bytes + text->size;
+  if (text->size >= 3 && !memcmp(r.at, "\xEF\xBB\xBF", 3))
+    r.at += 3; /* spreadsheets write a byte order mark */
+  regal_status status =
+      r.at < r.end ? read_header(&r, &header)
+                   : regal_fail(context, REGAL_BAD_INPUT, "%s: is empty", name);
+  *foreign = status == REGAL_OK && !header.has_name && !header.has_file;
+  if (status == REGAL_OK && !*foreign)
+    status = read_entries(&r, &header, index);
+  if (status != REGAL_OK)
+    regal_index_free(index);
+  return status;
+}
+
+void regal_index_free(regal_index *index) {
+  regal_release(index->context, index->text);
+  regal_release(index->context, index->entries);
+  regal_release(index->context, index->lines);
+  *index = (regal_index){.context = index->context};
+}
+
+/* -- Writing --------------------------------------------------------------- */
+
+static void write_text(regal_text *text, const char *value) {
+  if (!strpbrk(value, ",\"\r\n")) {
+    regal_text_append(text, value, strlen(value));
+    return;
+  }
+  regal_text_append(text, "\"", 1);
+  for (; *value; value++) {
+    if (*value == '"')
+      regal_text_append(text, value, 1);
+    regal_text_append(text, value, 1);
+  }
+  regal_text_append(text, "\"", 1);
+}
+
+static void write_value(regal_text *text, const column *column,
+                        const regal_entry *entry) {
+  const void *field = (const char *)entry + column->offset;
+  switch (column->kind) {
+  case COLUMN_TEXT:
+    write_text(text, *(const char *const *)field);
+    break;
+  case COLUMN_COUNT:
+    regal_text_format(text, "%" PRIu32, *(const uint32_t *)field);
+    break;
+  case COLUMN_SEED:
+    regal_text_format(text, "%" PRIu64, *(const uint64_t *)field);
+    break;
+  case COLUMN_TOTAL:
+    regal_text_format(text, "%" PRId64, *(const int64_t *)field);
+    break;
+  case COLUMN_HASH:
+    regal_text_format(text, "%016" PRIx64, *(const uint64_t *)field);
+    break;
+  case COLUMN_CRC:
+    regal_text_format(text, "%08" PRIx32, *(const uint32_t *)field);
+    break;
+  case COLUMN_ROOM:
+    write_text(text, regal_room_name(*(const regal_room *)field));
+    break;
+  }
+}
+
+void regal_index_write_header(regal_text *text) {
+  for (size_t i = 0; i < COLUMNS; i++)
+    regal_text_format(text, "%s%s", i ? "," : "", columns[i].name);
+  regal_text_append(text, "\n", 1);
+}
+
+void regal_index_write_row(regal_text *text, const regal_entry *entry) {
+  for (size_t i = 0; i < COLUMNS; i++) {
+    if (i)
+      regal_text_append(text, ",", 1);
+    if (!columns[i].figure || entry->known)
+      write_value(text, &columns[i], entry);
+  }
+  regal_text_append(text, "\n", 1);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of src/api/dataset*.c share. */
+#ifndef REGAL_DATASET_DATASET_H
+#define REGAL_DATASET_DATASET_H
+
+#include "base/names.h"
+#include "dataset/archive/catalog.h"
+#include "regal_data.h"
+
+/* A graph of the dataset. */
+typedef struct regal_dataset_item {
+  regal_entry entry;
+  size_t catalog, member; /* where its file is */
+  bool stale;             /* the index speaks of another file */
+} regal_dataset_item;
+
+struct regal_dataset {
+  regal_context *context;
+  regal_catalog **catalogs; /* in order of adding; texts are theirs */
+  size_t catalog_count, catalog_capacity;
+  regal_dataset_item *items;
+  size_t count, capacity;
+  regal_names names; /* of the items; a number is a position */
+};
+
+/* Fails as REGAL_MISUSE unless all figures are there. */
+regal_status regal_dataset_need_figures(const regal_dataset *dataset);
+
+/* Keeps the items i with keep[i], in order. */
+regal_status regal_dataset_keep(regal_dataset *dataset, const bool *keep);
+
+#endif

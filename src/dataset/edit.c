@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What makes one dataset of another: which graphs stay, and which is where. */
+#include "dataset/dataset.h"
+
+#include <string.h>
+
+#include "base/options.h"
+#include "cost/model/machine.h"
+#include "dataset/split.h"
+#include "graph/builder.h"
+
+/* -- Dropping graphs ------------------------------------------------------- */
+
+regal_status regal_dataset_deduplicate(regal_dataset *dataset,
+                                       regal_dropped_fn dropped, void *state) {
+  if (!dataset)
+    return REGAL_MISUSE;
+  regal_context *context = dataset->context;
+  size_t count = dataset->count;
+  REGAL_TRY(regal_dataset_need_figures(dataset));
+  uint64_t *keys = regal_alloc(context, count, sizeof *keys);
+  size_t *is = regal_alloc(context, count, sizeof *is);
+  bool *keep = regal_alloc(context, count, sizeof *keep);
+  regal_status status =
+      keys && is && keep ? REGAL_OK : regal_fail_memory(context);
+  for (size_t i = 0; i < count && status == REGAL_OK; i++)
+    keys[i] = dataset->items[i].entry.figures.degrees;
+  if (status == REGAL_OK)
+    status = regal_first_equals(context, keys, count, is);
+  for (size_t i = 0; i < count && status == REGAL_OK; i++) {
+    keep[i] = is[i] == i;
+    if (keep[i] || !dropped)
+      continue;
+    char why[200];
+    snprintf(why, sizeof why, "the same in-degrees as %s",
+             regal_quote(dataset->items[is[i]].entry.name).text);
+    dropped(state, &dataset->items[i].entry, why);
+  }
+  if (status == REGAL_OK)
+    status = regal_dataset_keep(dataset, keep);
+  regal_release(context, keys);
+  regal_release(context, is);
+  regal_release(context, keep);
+  return status;
+}
+
+regal_status regal_dataset_filter(regal_dataset *dataset,
+                                  const regal_options *options,
+                                  regal_dropped_fn dropped, void *state) {
+  if (!dataset)
+    return REGAL_MISUSE;
+  regal_context *context = dataset->context;
+  bool memory = options && options->objective == REGAL_MEMORY;
+  REGAL_TRY(regal_dataset_need_figures(dataset));
+  bool *keep = regal_alloc(context, dataset->count, sizeof *keep);
+  if (!keep)
+    return regal_fail_memory(context);
+  for (size_t i = 0; i < dataset->count; i++) {
+    const regal_entry *entry = &dataset->items[i].entry;
+    regal_room room =
+        memory ? entry->figures.memory_room : entry->figures.runtime_room;
+    keep[i] = room == REGAL_ROOM_YES;
+    if (!keep[i] && dropped)
+      dropped(state, entry, regal_room_name(room));
+  }
+  regal_status status = regal_dataset_keep(dataset, keep);
+  regal_release(context, keep);
+  return status;
+}
+
+regal_status regal_dataset_select(regal_dataset *dataset, const char *split) {
+  if (!dataset)
+    return REGAL_MISUSE;
+  if (!split)
+    return regal_fail(dataset->context, REGAL_MISUSE, "which split?");
+  bool *keep = regal_alloc(dataset->context, dataset->count, sizeof *keep);
+  if (!keep)
+    return regal_fail_memory(dataset->context);
+  for (size_t i = 0; i < dataset->count; i++)
+    keep[i] = !strcmp(dataset->items[i].entry.split, split);
+  regal_status status = regal_dataset_keep(dataset, keep);
+  regal_release(dataset->context, keep);
+  return status;
+}
+
+/* -- Reading --------------------------------------------------------------- */
+
+/* "loops=cut variables=resident": what was given, for the index. */
+static regal_status write_settings(regal_context *context,
+                                   const regal_options *options,
+                                   regal_text *text) {
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const regal_option_info *option = regal_option_at(i);
+    char value[1100];
+    if (strcmp(option->group, "reading") ||
+        !regal_option_given(options, option->name) ||
+        !regal_option_text(options, i, value, sizeof value))
+      continue;
+    if (strpbrk(value, " \t\r\n"))
+      return regal_fail(context, REGAL_BAD_INPUT,
+                        "an index cannot hold --%s %s: it has spaces",
+                        option->name, regal_quote(value).text);
+    regal_text_format(text, "%s%s=%s", text->size ? " " : "", option->name,
+                      value);
+  }
+  return text->failed ? regal_fail_memory(context) : REGAL_OK;
+}
+
+/* Of equal names the first counts, so the new ones come first. */
+static regal_status add_settings(regal_dataset *dataset,
+                                 regal_dataset_item *item, const char *text) {
+  const char *old = item->entry.reading;
+  size_t size = strlen(text) + strlen(old) + 2;
+  char *both =
+      regal_arena_alloc(&dataset->catalogs[item->catalog]->arena, size, 1);
+  if (!both)
+    return regal_fail_memory(dataset->context);
+  snprintf(both, size, "%s%s%s", text, *old ? " " : "", old);
+  item->entry.reading = both;
+  item->entry.known = item->stale = false;
+  return REGAL_OK;
+}
+
+regal_status regal_dataset_set_reading(regal_dataset *dataset,
+                                       const regal_options *options) {
+  if (!dataset)
+    return REGAL_MISUSE;
+  if (!options)
+    return regal_fail(dataset->context, REGAL_MISUSE, "no options");
+  regal_text text;
+  regal_text_init(&text, dataset->context);
+  regal_status status = write_settings(dataset->context, options, &text);
+  for (size_t i = 0; i < dataset->count && status == REGAL_OK && text.size; i++)
+    status = add_settings(dataset, &dataset->items[i], text.bytes);
+  regal_text_free(&text);
+  return status;
+}
+
+/* -- Splitting ------------------------------------------------------------- */
+
+/* Families as numbers; a graph without one is its own. */
+static regal_status number_families(const regal_dataset *dataset,
+                                    regal_names *families,
+                                    regal_split_item *items) {
+  uint32_t alone = UINT32_MAX;
+  for (size_t i = 0; i < dataset->count; i++) {
+    const regal_entry *entry = &dataset->items[i].entry;
+    size_t number;
+    if (!*entry->family)
+      number = alone--;
+    else if (!regal_names_add(families, entry->family, &number))
+      return regal_fail_memory(dataset->context);
+    items[i] = (regal_split_item){.family = (uint32_t)number,
+                                  .ops = entry->figures.ops,
+                                  .degrees = entry->figures.degrees};
+  }
+  return REGAL_OK;
+}
+
+regal_status regal_dataset_split(regal_dataset *dataset, uint64_t seed) {
+  static const char *const names[REGAL_SPLITS] = {"train", "valid", "test"};
+  if (!dataset)
+    return REGAL_MISUSE;
+  regal_context *context = dataset->context;
+  REGAL_TRY(regal_dataset_need_figures(dataset));
+  regal_split_item *items = regal_alloc(context, dataset->count, sizeof *items);
+  if (!items)
+    return regal_fail_memory(context);
+  regal_names families;
+  regal_names_init(&families, context);
+  regal_status status = number_families(dataset, &families, items);
+  if (status == REGAL_OK)
+    status = regal_split_items(context, items, dataset->count, seed);
+  for (size_t i = 0; i < dataset->count && status == REGAL_OK; i++)
+    dataset->items[i].entry.split = names[items[i].split];
+  regal_names_free(&families);
+  regal_release(context, items);
+  return status;
+}
+
+void regal_dataset_augment(regal_dataset *dataset, uint32_t copies,
+                           uint64_t seed) {
+  for (size_t i = 0; i < dataset->count; i++) {
+    dataset->items[i].entry.copies = copies;
+    dataset->items[i].entry.seed = seed;
+  }
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* regal_generate: batches of the recipe's stream go through the pool, one graph
+ * to a thread, and are taken in order of draws, so that what is written does
+ * not depend on the number of threads or on where earlier calls ended.
+ */
+#include "dataset/generate/generate.h"
+
+#include "base/parallel/children.h"
+
+/* Graphs of a batch: enough to keep all threads busy, few enough to hold in
+ * memory and to show progress. */
+enum { DRAWS_PER_THREAD = 16, OPS_PER_BATCH = 2000000 };
+
+typedef struct generator {
+  regal_context *context;
+  regal_spec spec;
+  regal_folder folder;
+  regal_pool *pool;
+  regal_children *contexts; /* [threads] */
+  regal_pool **single;      /* [threads] pools of one thread */
+  int threads;
+  regal_candidate *batch; /* [capacity] */
+  size_t capacity;
+  regal_generation state; /* as told to the caller */
+  double began;
+} generator;
+
+static size_t batch_capacity(const generator *g) {
+  size_t most = (size_t)g->threads * DRAWS_PER_THREAD;
+  size_t fit = OPS_PER_BATCH / regal_recipe_size(&g->spec.recipe);
+  return fit < 1 ? 1 : fit < most ? fit : most;
+}
+
+static regal_status set_up(generator *g, int threads) {
+  regal_context *context = g->context;
+  REGAL_TRY(regal_pool_create(context, threads, &g->pool));
+  g->threads = regal_pool_threads(g->pool);
+  REGAL_TRY(regal_children_create(context, g->threads, &g->contexts));
+  g->capacity = batch_capacity(g);
+  g->batch = regal_alloc(context, g->capacity, sizeof *g->batch);
+  g->single = regal_alloc(context, (size_t)g->threads, sizeof *g->single);
+  if (!g->batch || !g->single)
+    return regal_fail_memory(context);
+  for (int i = 0; i < g->threads; i++)
+    REGAL_TRY(regal_pool_create(context, 1, &g->single[i]));
+  return REGAL_OK;
+}
+
+static void tear_down(generator *g) {
+  for (int i = 0; g->single && i < g->threads; i++)
+    regal_pool_free(g->single[i]);
+  regal_release(g->context, g->single);
+  regal_release(g->context, g->batch);
+  regal_children_free(g->contexts);
+  regal_pool_free(g->pool);
+}
+
+static void make_candidate(void *state, size_t item, int thread) {
+  generator *g = state;
+  regal_candidate_make(regal_children_at(g->contexts, thread),
+                       g->single[thread], &g->spec, g->folder.next + item,
+                       &g->batch[item]);
+}
+
+/* Takes a candidate unless the set is complete or an earlier one was not
+ * finished. */
+static regal_status take(generator *g, const regal_candidate *candidate,
+                         bool *open) {
+  if (!*open || g->folder.graphs == g->spec.total)
+    return REGAL_OK;
+  if (candidate->status != REGAL_OK)
+    return regal_fail(g->context, candidate->status, "%s",
+                      candidate->text.context->message);
+  *open = candidate->finished;
+  return *open ? regal_folder_take(&g->folder, candidate) : REGAL_OK;
+}
+
+static regal_status run_batch(generator *g) {
+  uint64_t left = g->spec.total - g->folder.graphs;
+  size_t items = left < g->capacity ? (size_t)left : g->capacity;
+  regal_status status = REGAL_OK;
+  bool open = true;
+  regal_pool_run(g->pool, items, make_candidate, g);
+  for (size_t i = 0; i < items; i++) {
+    if (status == REGAL_OK)
+      status = take(g, &g->batch[i], &open);
+    regal_text_free(&g->batch[i].text);
+  }
+  regal_status flushed = regal_folder_flush(&g->folder);
+  return status == REGAL_OK ? flushed : status;
+}
+
+static void describe(generator *g) {
+  const regal_folder *folder = &g->folder;
+  regal_generation *state = &g->state;
+  state->graphs = folder->graphs;
+  state->drawn = folder->next;
+  state->seconds = regal_seconds() - g->began;
+  state->improvement =
+      folder->graphs ? folder->gains / (double)folder->graphs : 0;
+}
+
+static regal_status fill(generator *g, regal_generation_fn progress,
+                         void *progress_state) {
+  g->state.resumed = g->folder.graphs;
+  g->state.total = g->spec.total;
+  describe(g);
+  while (g->folder.graphs < g->spec.total &&
+         !regal_stop_requested(g->context)) {
+    if (progress)
+      progress(progress_state, &g->state);
+    REGAL_TRY(run_batch(g));
+    describe(g);
+  }
+  if (progress)
+    progress(progress_state, &g->state);
+  return g->folder.graphs < g->spec.total ? REGAL_OK
+                                          : regal_folder_finish(&g->folder);
+}
+
+regal_status regal_generate(regal_context *context, const char *folder,
+                            const regal_options *options,
+                            regal_generation_fn progress, void *state,
+                            regal_generation *generation) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!folder || !options)
+    return regal_fail(context, REGAL_MISUSE,
+                      "generating graphs needs a folder and options");
+  generator g = {.context = context, .began = regal_seconds()};
+  REGAL_TRY(regal_spec_read(context, options, &g.spec));
+  regal_status status = regal_folder_open(&g.folder, context, folder, &g.spec);
+  if (status == REGAL_OK)
+    status = set_up(&g, (int)options->threads);
+  if (status == REGAL_OK)
+    status = fill(&g, progress, state);
+  tear_down(&g);
+  regal_folder_close(&g.folder);
+  if (status == REGAL_OK && generation)
+    *generation = g.state;
+  return status;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The paper's split takes graphs five at a time from a list sorted by size. We
+ * take units: families, joined where two graphs of theirs have the same
+ * in-degree sequence, so that neither a model nor a topology is on both sides.
+ */
+#include "dataset/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+#define GROUP 5 /* three to train, one to valid, one to test */
+
+typedef struct keyed {
+  uint64_t key;
+  size_t position;
+} keyed;
+
+static int by_key(const void *left, const void *right) {
+  const keyed *a = left, *b = right;
+  if (a->key != b->key)
+    return a->key < b->key ? -1 : 1;
+  return (a->position > b->position) - (a->position < b->position);
+}
+
+regal_status regal_first_equals(regal_context *context, const uint64_t *keys,
+                                size_t count, size_t *is) {
+  keyed *sorted = regal_alloc(context, count, sizeof *sorted);
+  if (!sorted)
+    return regal_fail_memory(context);
+  for (size_t i = 0; i < count; i++)
+    sorted[i] = (keyed){keys[i], i};
+  qsort(sorted, count, sizeof *sorted, by_key);
+  for (size_t i = 0; i < count; i++) {
+    bool equal = i && sorted[i].key == sorted[i - 1].key;
+    is[sorted[i].position] =
+        equal ? is[sorted[i - 1].position] : sorted[i].position;
+  }
+  regal_release(context, sorted);
+  return REGAL_OK;
+}
+
+/* -- Units: sets of items that stay together ------------------------------- */
+
+static size_t root_of(size_t *parent, size_t item) {
+  while (parent[item] != item)
+    item = parent[item] = parent[parent[item]];
+  return item;
+}
+
+/* The first item of a unit is its root, so that units do not depend on the
+ * order in which they were joined. */
+static void join(size_t *parent, size_t a, size_t b) {
+  a = root_of(parent, a);
+  b = root_of(parent, b);
+  if (a < b)
+    parent[b] = a;
+  else
+    parent[a] = b;
+}
+
+static regal_status join_equals(regal_context *context,
+                                const regal_split_item *items, size_t count,
+                                size_t *parent) {
+  uint64_t *keys = regal_alloc(context, count, sizeof *keys);
+  size_t *is = regal_alloc(context, count, sizeof *is);
+  regal_status status = keys && is ? REGAL_OK : regal_fail_memory(context);
+  for (int pass = 0; pass < 2 && status == REGAL_OK; pass++) {
+    for (size_t i = 0; i < count; i++)
+      keys[i] = pass ? items[i].degrees : items[i].family;
+    status = regal_first_equals(context, keys, count, is);
+    for (size_t i = 0; i < count && status == REGAL_OK; i++)
+      join(parent, i, is[i]);
+  }
+  regal_release(context, keys);
+  regal_release(context, is);
+  return status;
+}
+
+typedef struct unit {
+  size_t root;    /* its first item */
+  size_t members; /* how many graphs it has */
+  uint32_t ops;   /* their median */
+} unit;
+
+/* Items by (unit, ops). */
+typedef struct placed {
+  size_t root;
+  uint32_t ops;
+} placed;
+
+static int by_unit(const void *left, const void *right) {
+  const placed *a = left, *b = right;
+  if (a->root != b->root)
+    return a->root < b->root ? -1 : 1;
+  return (a->ops > b->ops) - (a->ops < b->ops);
+}
+
+static int by_ops(const void *left, const void *right) {
+  const unit *a = left, *b = right;
+  if (a->ops != b->ops)
+    return a->ops < b->ops ? -1 : 1;
+  return (a->root > b->root) - (a->root < b->root);
+}
+
+/* The units in order of size; returns how many there are. */
+static size_t list_units(placed *placed, size_t count, unit *units) {
+  size_t made = 0;
+  qsort(placed, count, sizeof *placed, by_unit);
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    for (end = begin + 1;
+         end < count && placed[end].root == placed[begin].root;)
+      end++;
+    units[made++] = (unit){placed[begin].root, end - begin,
+                           placed[begin + (end - begin) / 2].ops};
+  }
+  qsort(units, made, sizeof *units, by_ops);
+  return made;
+}
+
+/* -- Groups of five -------------------------------------------------------- */
+
+/* How far the counts are from 3:1:1, times five. */
+static uint64_t imbalance(const size_t counts[REGAL_SPLITS]) {
+  static const size_t shares[REGAL_SPLITS] = {3, 1, 1};
+  size_t total = counts[0] + counts[1] + counts[2];
+  uint64_t sum = 0;
+  for (int s = 0; s < REGAL_SPLITS; s++) {
+    size_t have = GROUP * counts[s], want = shares[s] * total;
+    sum += have > want ? have - want : want - have;
+  }
+  return sum;
+}
+
+/* Chooses which of the group's units (or places, when the last group is short)
+ * go to valid and to test. `counts` are the graphs that were dealt so far. */
+static void deal(const unit *units, size_t group_size, uint64_t key,
+                 size_t counts[REGAL_SPLITS], regal_split *splits) {
+  uint64_t best = UINT64_MAX, best_draw = 0;
+  size_t best_counts[REGAL_SPLITS] = {0};
+  for (unsigned choice = 0; choice < GROUP * GROUP; choice++) {
+    unsigned valid = choice / GROUP, test = choice % GROUP;
+    size_t tried[REGAL_SPLITS] = {counts[0], counts[1], counts[2]};
+    if (valid == test)
+      continue;
+    for (size_t i = 0; i < group_size; i++)
+      tried[i == valid  ? REGAL_SPLIT_VALID
+            : i == test ? REGAL_SPLIT_TEST
+                        : REGAL_SPLIT_TRAIN] += units[i].members;
+    uint64_t now = imbalance(tried), draw = regal_random_at(key, choice);
+    if (now > best || (now == best && draw >= best_draw))
+      continue;
+    best = now;
+    best_draw = draw;
+    memcpy(best_counts, tried, sizeof tried);
+    for (size_t i = 0; i < group_size; i++)
+      splits[units[i].root] = i == valid  ? REGAL_SPLIT_VALID
+                              : i == test ? REGAL_SPLIT_TEST
+                                          : REGAL_SPLIT_TRAIN;
+  }
+  memcpy(counts, best_counts, sizeof best_counts);
+}
+
+typedef struct scratch {
+  size_t *parent;
+  placed *placed;
+  unit *units;
+  regal_split *splits; /* of roots */
+} scratch;
+
+static regal_status split(regal_context *context, regal_split_item *items,
+                          size_t count, uint64_t seed, scratch *s) {
+  if (!s->parent || !s->placed || !s->units || !s->splits)
+    return regal_fail_memory(context);
+  for (size_t i = 0; i < count; i++)
+    s->parent[i] = i;
+  REGAL_TRY(join_equals(context, items, count, s->parent));
+  for (size_t i = 0; i < count; i++)
+    s->placed[i] = (placed){root_of(s->parent, i), items[i].ops};
+  size_t units = list_units(s->placed, count, s->units);
+  size_t counts[REGAL_SPLITS] = {0};
+  for (size_t first = 0; first < units; first += GROUP) {
+    size_t size = units - first < GROUP ? units - first : GROUP;
+    deal(s->units + first, size,
+         regal_random_key(seed, REGAL_PURPOSE_SPLIT, first / GROUP, 0), counts,
+         s->splits);
+  }
+  for (size_t i = 0; i < count; i++)
+    items[i].split = s->splits[root_of(s->parent, i)];
+  return REGAL_OK;
+}
+
+regal_status regal_split_items(regal_context *context, regal_split_item *items,
+                               size_t count, uint64_t seed) {
+  scratch s = {
+      .parent = regal_alloc(context, count, sizeof *s.parent),
+      .placed = regal_alloc(context, count, sizeof *s.placed),
+      .units = regal_alloc(context, count, sizeof *s.units),
+      .splits = regal_alloc(context, count, sizeof *s.splits),
+  };
+  regal_status status = split(context, items, count, seed, &s);
+  regal_release(context, s.parent);
+  regal_release(context, s.placed);
+  regal_release(context, s.units);
+  regal_release(context, s.splits);
+  return status;
+}

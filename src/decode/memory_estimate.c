@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decode/memory_estimate.h"
+
+void regal_memory_estimate_layout(regal_memory_estimate *estimate,
+                                  regal_carver *carver,
+                                  const regal_problem *problem) {
+  size_t ops = problem->ops, tensors = problem->tensors;
+  size_t readers = problem->shared ? problem->reader_begin[problem->shared] : 0;
+  estimate->resident = regal_carve(carver, ops, 8);
+  estimate->high = regal_carve(carver, ops, 8);
+  estimate->kept = regal_carve(carver, ops, 8);
+  estimate->uses = regal_carve(carver, tensors, 4);
+  estimate->parameter_begin = regal_carve(carver, ops + 2, 4);
+  estimate->parameter = regal_carve(carver, readers, 4);
+  estimate->left = regal_carve(carver, tensors, 4);
+  estimate->present = regal_carve(carver, tensors, 8);
+  estimate->holders = regal_carve(carver, problem->shared, 8);
+  estimate->placed = regal_carve(carver, ops, 1);
+}
+
+static uint32_t leader_of(const regal_problem *problem, uint32_t op) {
+  return problem->leader ? problem->leader[op] : op;
+}
+
+/* Turns the rows of readers round. */
+static void fill_parameters(regal_memory_estimate *estimate,
+                            const regal_problem *problem) {
+  uint32_t *begin = estimate->parameter_begin;
+  memset(begin, 0, ((size_t)problem->ops + 2) * sizeof *begin);
+  if (!problem->shared)
+    return;
+  uint32_t readers = problem->reader_begin[problem->shared];
+  for (uint32_t r = 0; r < readers; r++)
+    begin[problem->reader[r] + 2]++;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    begin[op + 2] += begin[op + 1];
+  for (uint32_t p = 0; p < problem->shared; p++)
+    for (uint32_t r = problem->reader_begin[p];
+         r < problem->reader_begin[p + 1]; r++)
+      estimate->parameter[begin[problem->reader[r] + 1]++] = p;
+}
+
+void regal_memory_estimate_fill(regal_memory_estimate *estimate,
+                                const regal_problem *problem) {
+  fill_parameters(estimate, problem);
+  memset(estimate->resident, 0, problem->ops * sizeof *estimate->resident);
+  memset(estimate->kept, 0, problem->ops * sizeof *estimate->kept);
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    estimate->resident[leader_of(problem, op)] += problem->resident_bytes[op];
+    estimate->high[op] = problem->graph->temporary_bytes[op];
+  }
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    estimate->uses[t] = problem->use_begin[t + 1] - problem->use_begin[t] +
+                        problem->is_final[t];
+    estimate->high[problem->producer[t]] += problem->bytes[t];
+    if (estimate->uses[t])
+      estimate->kept[problem->producer[t]] += problem->bytes[t];
+  }
+}
+
+void regal_memory_estimate_begin(regal_memory_estimate *estimate,
+                                 const regal_problem *problem) {
+  size_t devices = problem->devices;
+  memcpy(estimate->left, estimate->uses, problem->tensors * 4);
+  memset(estimate->holders, 0, problem->shared * sizeof *estimate->holders);
+  memset(estimate->placed, 0, problem->ops);
+  memset(estimate->memory, 0, devices * sizeof *estimate->memory);
+  memset(estimate->peak, 0, devices * sizeof *estimate->peak);
+}
+
+/* As regal_running_cost_reuse: each output takes the first dying input that is
+ * large enough and not yet taken. */
+int64_t regal_memory_estimate_reused(regal_memory_estimate *estimate,
+                                     const regal_problem *problem,
+                                     uint32_t op) {
+  enum { TAKEN = 0, LAST_USE = 1 };
+  if (!problem->reuses || !problem->reuses[op])
+    return 0;
+  uint32_t *left = estimate->left, end = problem->input_begin[op + 1];
+  const uint32_t *input = problem->input;
+  uint32_t first = problem->input_begin[op];
+  int64_t reused = 0;
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++) {
+    int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
+    while (first < end && left[input[first]] != LAST_USE)
+      first++;
+    uint32_t i = bytes ? first : end;
+    while (i < end &&
+           (left[input[i]] != LAST_USE || problem->bytes[input[i]] < bytes))
+      i++;
+    if (i == end)
+      continue;
+    left[input[i]] = TAKEN;
+    reused += bytes;
+  }
+  for (uint32_t i = problem->input_begin[op]; i < end; i++)
+    left[input[i]] += left[input[i]] == TAKEN;
+  return reused;
+}
+
+int64_t
+regal_memory_estimate_more_resident(const regal_memory_estimate *estimate,
+                                    const regal_problem *problem, uint32_t op,
+                                    uint32_t device) {
+  uint32_t leader = leader_of(problem, op);
+  if (estimate->placed[leader])
+    return 0;
+  int64_t bytes = estimate->resident[leader];
+  for (uint32_t p = estimate->parameter_begin[leader];
+       p < estimate->parameter_begin[leader + 1]; p++) {
+    uint32_t parameter = estimate->parameter[p];
+    if (!(estimate->holders[parameter] >> device & 1))
+      bytes += problem->shared_bytes[parameter];
+  }
+  return bytes;
+}
+
+/* Frees a tensor wherever it is, but not on `device`, where that is done. */
+static void free_elsewhere(regal_memory_estimate *estimate, uint32_t tensor,
+                           int64_t bytes, uint32_t device) {
+  uint64_t elsewhere = estimate->present[tensor] & ~(UINT64_C(1) << device);
+  for (; elsewhere; elsewhere &= elsewhere - 1)
+    estimate->memory[__builtin_ctzll(elsewhere)] -= bytes;
+}
+
+void regal_memory_estimate_run(regal_memory_estimate *estimate,
+                               const regal_problem *problem, uint32_t op,
+                               uint32_t device, regal_holding made) {
+  uint64_t here = UINT64_C(1) << device;
+  uint32_t leader = leader_of(problem, op);
+  estimate->peak[device] = made.peak;
+  estimate->memory[device] = made.memory;
+  if (!estimate->placed[leader]) {
+    estimate->placed[leader] = 1;
+    for (uint32_t p = estimate->parameter_begin[leader];
+         p < estimate->parameter_begin[leader + 1]; p++)
+      estimate->holders[estimate->parameter[p]] |= here;
+  }
+  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
+       i++) {
+    uint32_t t = problem->input[i];
+    bool last = --estimate->left[t] == 0;
+    bool moves = !problem->is_final[t] && !(estimate->present[t] & here);
+    if (last || moves)
+      free_elsewhere(estimate, t, problem->bytes[t], device);
+    estimate->present[t] = moves ? here : estimate->present[t] | here;
+  }
+  for (uint32_t t = problem->output_begin[op];
+       t < problem->output_begin[op + 1]; t++)
+    estimate->present[t] = here;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reader and writer of settings files. */
+#include "evolve/settings_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/json/json.h"
+
+enum {
+  KEY_VERSION,
+  KEY_DECODER,
+  KEY_POPULATION,
+  KEY_ELITES,
+  KEY_MUTANTS,
+  KEY_ELITE_BIAS,
+  KEY_ISLANDS,
+  KEY_BETAS,
+  KEY_PROVENANCE,
+  KEYS
+};
+
+static const char *const keys[KEYS + 1] = {
+    [KEY_VERSION] = "regal_settings", [KEY_DECODER] = "decoder",
+    [KEY_POPULATION] = "population",  [KEY_ELITES] = "elites",
+    [KEY_MUTANTS] = "mutants",        [KEY_ELITE_BIAS] = "elite_bias",
+    [KEY_ISLANDS] = "islands",        [KEY_BETAS] = "betas",
+    [KEY_PROVENANCE] = "provenance"};
+
+/* -- Reading --------------------------------------------------------------- */
+
+/* Options and settings files have the same ranges. */
+static const regal_option_info *range_of(const char *option) {
+  return regal_option_at(regal_option_find(option));
+}
+
+static regal_status read_whole(const regal_json *json, uint32_t node,
+                               const char *option, uint32_t *value) {
+  const regal_option_info *range = range_of(option);
+  int64_t read;
+  REGAL_TRY(regal_json_integer(json, node, option, (int64_t)range->low,
+                               (int64_t)range->high, &read));
+  *value = (uint32_t)read;
+  return REGAL_OK;
+}
+
+static regal_status read_real(const regal_json *json, uint32_t node,
+                              const char *key, const char *option,
+                              double *value) {
+  const regal_option_info *range = range_of(option);
+  return regal_json_real(json, node, key, range->low, range->high, value);
+}
+
+static regal_status read_decoder(const regal_json *json, uint32_t node,
+                                 regal_settings *settings) {
+  REGAL_TRY(regal_json_expect(json, node, "decoder", REGAL_JSON_STRING));
+  const regal_decoder *decoder = regal_decoder_find(json->nodes[node].text);
+  if (!decoder)
+    return regal_json_fail(json, node,
+                           "there is no decoder \"%.60s\"; 'regal methods' "
+                           "lists them",
+                           json->nodes[node].text);
+  *settings = regal_settings_standard(decoder);
+  return REGAL_OK;
+}
+
+static regal_status read_beta(const regal_json *json, uint32_t node,
+                              const char *gene_class, regal_beta_shape *shape) {
+  char what[80];
+  snprintf(what, sizeof what, "the Beta of class %s", gene_class);
+  REGAL_TRY(regal_json_expect(json, node, what, REGAL_JSON_ARRAY));
+  uint32_t length = regal_json_length(json, node);
+  if (length != 2)
+    return regal_json_fail(json, node, "%s has length %u, expected 2", what,
+                           length);
+  uint32_t first = json->nodes[node].child;
+  REGAL_TRY(regal_json_real(json, first, what, REGAL_BETA_SMALLEST,
+                            REGAL_BETA_LARGEST, &shape->a));
+  return regal_json_real(json, json->nodes[first].next, what,
+                         REGAL_BETA_SMALLEST, REGAL_BETA_LARGEST, &shape->b);
+}
+
+/* Classes that are not there are uniform. */
+static regal_status read_betas(const regal_json *json, uint32_t node,
+                               regal_settings *settings) {
+  const char *classes[REGAL_MOST_CLASSES + 1] = {NULL};
+  uint32_t found[REGAL_MOST_CLASSES];
+  size_t count = regal_decoder_class_count(settings->decoder);
+  for (size_t c = 0; c < count; c++)
+    classes[c] = settings->decoder->classes[c].name;
+  REGAL_TRY(regal_json_members(json, node, "betas", true, classes, found));
+  for (size_t c = 0; c < count; c++)
+    if (found[c])
+      REGAL_TRY(read_beta(json, found[c], classes[c], &settings->beta[c]));
+  return REGAL_OK;
+}
+
+static regal_status check_sizes(const regal_json *json,
+                                const regal_settings *settings) {
+  if (settings->elites + settings->mutants < 1)
+    return REGAL_OK;
+  return regal_json_fail(json, 0,
+                         "elites %g and mutants %g leave no room for children",
+                         settings->elites, settings->mutants);
+}
+
+static regal_status read_document(const regal_json *json,
+                                  regal_settings *settings) {
+  uint32_t found[KEYS];
+  int64_t version;
+  regal_settings read;
+  REGAL_TRY(regal_json_expect(json, 0, "the file", REGAL_JSON_OBJECT));
+  REGAL_TRY(regal_json_members(json, 0, "the file", false, keys, found));
+  if (!found[KEY_VERSION])
+    return regal_json_fail(json, 0,
+                           "not a settings file: it has no \"regal_settings\"");
+  REGAL_TRY(regal_json_integer(json, found[KEY_VERSION], "regal_settings", 1, 1,
+                               &version));
+  REGAL_TRY(regal_json_members(json, 0, "the file", true, keys, found));
+  for (int key = 0; key < KEY_PROVENANCE; key++)
+    if (!found[key])
+      return regal_json_fail(json, 0, "the settings have no \"%s\"", keys[key]);
+  REGAL_TRY(read_decoder(json, found[KEY_DECODER], &read));
+  REGAL_TRY(
+      read_whole(json, found[KEY_POPULATION], "population", &read.population));
+  REGAL_TRY(read_whole(json, found[KEY_ISLANDS], "islands", &read.islands));
+  REGAL_TRY(
+      read_real(json, found[KEY_ELITES], "elites", "elites", &read.elites));
+  REGAL_TRY(
+      read_real(json, found[KEY_MUTANTS], "mutants", "mutants", &read.mutants));
+  REGAL_TRY(read_real(json, found[KEY_ELITE_BIAS], "elite_bias", "elite-bias",
+                      &read.elite_bias));
+  REGAL_TRY(read_betas(json, found[KEY_BETAS], &read));
+  REGAL_TRY(check_sizes(json, &read));
+  *settings = read;
+  return REGAL_OK;
+}
+
+regal_status regal_settings_read(regal_context *context, const char *name,
+                                 const char *bytes, size_t size,
+                                 regal_settings *settings) {
+  regal_json json;
+  REGAL_TRY(regal_json_parse(context, name, bytes, size, &json));
+  regal_status status = read_document(&json, settings);
+  regal_json_free(&json);
+  return status;
+}
+
+regal_status regal_settings_load(regal_context *context, const char *path,
+                                 regal_settings *settings) {
+  regal_text text;
+  REGAL_TRY(regal_read_file(context, path, &text));
+  const char *name = strcmp(path, "-") ? path : "stdin";
+  regal_status status =
+      regal_settings_read(context, name, text.bytes, text.size, settings);
+  regal_text_free(&text);
+  return status;
+}
+
+/* -- Writing --------------------------------------------------------------- */
+
+static void put_real(regal_text *text, const char *before, double value) {
+  char number[64];
+  regal_print_real(number, sizeof number, value);
+  regal_text_format(text, "%s%s", before, number);
+}
+
+static void put_betas(regal_text *text, const regal_settings *settings) {
+  const regal_decoder *decoder = settings->decoder;
+  regal_text_format(text, ",\n \"betas\": {");
+  for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {
+    regal_text_format(text, "%s", c ? ", " : "");
+    regal_text_json(text, decoder->classes[c].name);
+    put_real(text, ": [", settings->beta[c].a);
+    put_real(text, ", ", settings->beta[c].b);
+    regal_text_format(text, "]");
+  }
+  regal_text_format(text, "}");
+}
+
+static void put_origin(regal_text *text, const regal_settings_origin *origin) {
+  regal_text_format(text, ",\n \"provenance\": {\n  \"command\": ");
+  regal_text_json(text, origin->command);
+  regal_text_format(text,
+                    ",\n  \"graphs\": %zu, \"checksum\": \"%016" PRIx64
+                    "\",\n  \"objective\": ",
+                    origin->graphs, origin->checksum);
+  regal_text_json(text, origin->objective);
+  regal_text_format(
+      text,
+      ", \"devices\": %u, \"evaluations\": %" PRIu64 ", \"seed\": %" PRIu64
+      ",\n  \"settings_tried\": %zu, \"halving\": %s,\n"
+      "  \"improvement_percent\": %.4f, "
+      "\"standard_error\": %.4f}",
+      origin->devices, origin->evaluations, origin->seed, origin->tried,
+      origin->halving ? "true" : "false", origin->improvement, origin->error);
+}
+
+regal_status regal_settings_save(regal_context *context, const char *path,
+                                 const regal_settings *settings,
+                                 const regal_settings_origin *origin) {
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_text_format(&text, "{\"regal_settings\": 1,\n \"decoder\": ");
+  regal_text_json(&text, settings->decoder->name);
+  regal_text_format(&text, ",\n \"population\": %u", settings->population);
+  put_real(&text, ", \"elites\": ", settings->elites);
+  put_real(&text, ", \"mutants\": ", settings->mutants);
+  put_real(&text, ", \"elite_bias\": ", settings->elite_bias);
+  regal_text_format(&text, ", \"islands\": %u", settings->islands);
+  put_betas(&text, settings);
+  if (origin)
+    put_origin(&text, origin);
+  regal_text_format(&text, "}\n");
+  regal_status status = regal_text_save(context, &text, path);
+  regal_text_free(&text);
+  return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of a file, to be found again: which one is called so?
+ *
+ * The entries are sorted by a hash of the name, then by the name itself, and a
+ * table says where the hashes with the same first bits begin. So a search costs
+ * O(1) as a rule, and O(log names) whatever names a file may choose.
+ */
+#ifndef REGAL_FORMAT_NAME_INDEX_H
+#define REGAL_FORMAT_NAME_INDEX_H
+
+#include "base/context.h"
+
+#define REGAL_NAME_ABSENT UINT32_MAX
+#define REGAL_NAME_AMBIGUOUS (UINT32_MAX - 1)
+
+typedef struct regal_name_index {
+  regal_context *context;
+  struct regal_indexed_name *sorted; /* [count] */
+  uint32_t count;
+  unsigned bits;   /* of the hash that choose the row, at least 1 */
+  uint32_t *begin; /* [2^bits + 1] rows of `sorted` */
+} regal_name_index;
+
+/* Indexes names[0 .. count-1]; the texts must outlive the index. NULL and ""
+ * are no names: they are not found. On failure `index` holds nothing. */
+regal_status regal_name_index_create(regal_context *context,
+                                     const char *const *names, uint32_t count,
+                                     regal_name_index *index);
+/* An index of zeros is accepted, and has no names. */
+void regal_name_index_free(regal_name_index *index);
+
+/* The number of the name, or one of the two above. */
+uint32_t regal_name_index_find(const regal_name_index *index, const char *name);
+
+#endif

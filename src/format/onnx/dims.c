@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers for symbolic dimensions: from --dim, or 1, with a note.
+ *
+ * Only dimensions of the graph's inputs are counted as 1: the others follow
+ * from them, by inference.
+ */
+#include "format/onnx/onnx.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/builder.h"
+
+#define MOST_SIZE (INT64_C(1) << 40)
+#define MOST_NAMES 1000
+
+typedef RegalOnnx__TensorShapeProto__Dimension dimension;
+typedef RegalOnnx__ValueInfoProto value_info;
+
+/* -- --dim ----------------------------------------------------------------- */
+
+static regal_onnx_size *find_size(const regal_onnx *onnx, const char *name) {
+  for (size_t i = 0; i < onnx->size_count; i++)
+    if (!strcmp(onnx->sizes[i].name, name))
+      return &onnx->sizes[i];
+  return NULL;
+}
+
+static regal_status add_size(regal_onnx *onnx, const char *name, size_t length,
+                             int64_t value, bool given) {
+  if (onnx->size_count == MOST_NAMES)
+    return regal_fail(onnx->context, REGAL_BAD_INPUT,
+                      "%s: more than %d symbolic dimensions", onnx->path,
+                      MOST_NAMES);
+  char *copy = regal_arena_alloc(&onnx->keep, length + 1, 1);
+  if (!copy || !REGAL_RESERVE(onnx->context, onnx->sizes, onnx->size_count,
+                              onnx->size_capacity))
+    return regal_fail_memory(onnx->context);
+  memcpy(copy, name, length);
+  onnx->sizes[onnx->size_count++] =
+      (regal_onnx_size){copy, value, given, false};
+  return REGAL_OK;
+}
+
+static regal_status fail_item(const regal_onnx *onnx, const char *item,
+                              size_t length) {
+  return regal_fail(onnx->context, REGAL_BAD_INPUT,
+                    "--dim: \"%.*s\" is not NAME=SIZE, such as batch=8",
+                    (int)(length > 200 ? 200 : length), item);
+}
+
+/* One "batch=8" of the list. */
+static regal_status read_item(regal_onnx *onnx, const char *item,
+                              size_t length) {
+  const char *equals = item + length;
+  while (equals > item && *equals != '=')
+    equals--;
+  if (equals == item || equals[1] < '0' || equals[1] > '9')
+    return fail_item(onnx, item, length);
+  char *end;
+  errno = 0;
+  long long value = strtoll(equals + 1, &end, 10);
+  if (end != item + length)
+    return fail_item(onnx, item, length);
+  if (errno || value < 1 || value > MOST_SIZE)
+    return regal_fail(onnx->context, REGAL_BAD_INPUT,
+                      "--dim: the size in \"%.*s\" is not within 1 and 2^40",
+                      (int)(length > 200 ? 200 : length), item);
+  size_t name = (size_t)(equals - item);
+  REGAL_TRY(add_size(onnx, item, name, value, true));
+  const regal_onnx_size *last = &onnx->sizes[onnx->size_count - 1];
+  if (find_size(onnx, last->name) != last)
+    return regal_fail(onnx->context, REGAL_BAD_INPUT,
+                      "--dim: %s is there twice", regal_quote(last->name).text);
+  return REGAL_OK;
+}
+
+regal_status regal_onnx_read_sizes(regal_onnx *onnx) {
+  for (const char *item = onnx->options->dim; *item;) {
+    size_t length = strcspn(item, ",");
+    REGAL_TRY(read_item(onnx, item, length));
+    item += length + (item[length] == ',');
+  }
+  return REGAL_OK;
+}
+
+/* -- Putting them in ------------------------------------------------------- */
+
+static void set_number(dimension *dim, int64_t value) {
+  dim->value_case = REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+  dim->dim_value = value;
+}
+
+static bool is_named(const dimension *dim) {
+  return dim->value_case ==
+             REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+         *dim->dim_param;
+}
+
+static bool is_number(const dimension *dim) {
+  return dim->value_case ==
+             REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+         dim->dim_value >= 0;
+}
+
+static RegalOnnx__TensorShapeProto *shape_of(const value_info *info) {
+  const regal_onnx_type_proto *type = info->type;
+  return type && type->value_case == REGAL_ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+             ? type->tensor_type->shape
+             : NULL;
+}
+
+static bool is_initializer(const regal_onnx_graph *graph, const char *name) {
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    if (!strcmp(graph->initializer[i]->name, name))
+      return true;
+  return false;
+}
+
+/* An input's dimension without a number becomes a size of its own. */
+static regal_status settle_input(regal_onnx *onnx, const value_info *info) {
+  RegalOnnx__TensorShapeProto *shape = shape_of(info);
+  for (size_t i = 0; shape && i < shape->n_dim; i++) {
+    dimension *dim = shape->dim[i];
+    if (is_number(dim))
+      continue;
+    if (is_named(dim) && !find_size(onnx, dim->dim_param))
+      REGAL_TRY(
+          add_size(onnx, dim->dim_param, strlen(dim->dim_param), 1, false));
+    if (!is_named(dim)) {
+      if (is_initializer(onnx->model->graph, info->name))
+        return REGAL_OK;
+      onnx->nameless++;
+      set_number(dim, 1);
+    }
+  }
+  return REGAL_OK;
+}
+
+static void replace_in(const regal_onnx *onnx, value_info *const *infos,
+                       size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    RegalOnnx__TensorShapeProto *shape = shape_of(infos[i]);
+    for (size_t d = 0; shape && d < shape->n_dim; d++) {
+      dimension *dim = shape->dim[d];
+      regal_onnx_size *size =
+          is_named(dim) ? find_size(onnx, dim->dim_param) : NULL;
+      if (!size)
+        continue;
+      size->used = true;
+      set_number(dim, size->value);
+    }
+  }
+}
+
+/* In a graph and in the bodies of its nodes, which nest as messages do. */
+static void replace_all(const regal_onnx *onnx, const regal_onnx_graph *graph) {
+  replace_in(onnx, graph->input, graph->n_input);
+  replace_in(onnx, graph->output, graph->n_output);
+  replace_in(onnx, graph->value_info, graph->n_value_info);
+  for (size_t n = 0; n < graph->n_node; n++)
+    for (size_t a = 0; a < graph->node[n]->n_attribute; a++) {
+      const regal_onnx_attribute *attribute = graph->node[n]->attribute[a];
+      if (attribute->g)
+        replace_all(onnx, attribute->g);
+      for (size_t g = 0; g < attribute->n_graphs; g++)
+        replace_all(onnx, attribute->graphs[g]);
+    }
+}
+
+regal_status regal_onnx_set_sizes(regal_onnx *onnx) {
+  const regal_onnx_graph *graph = onnx->model->graph;
+  for (size_t i = 0; i < graph->n_input; i++)
+    REGAL_TRY(settle_input(onnx, graph->input[i]));
+  replace_all(onnx, graph);
+  return REGAL_OK;
+}
+
+/* A name that is not in the model is a slip. */
+regal_status regal_onnx_check_sizes(const regal_onnx *onnx) {
+  char list[512] = "";
+  size_t at = 0;
+  const regal_onnx_size *unused = NULL;
+  for (size_t i = 0; i < onnx->size_count; i++) {
+    const regal_onnx_size *size = &onnx->sizes[i];
+    if (!size->used && !unused)
+      unused = size;
+    else if (size->used && at < sizeof list)
+      at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
+                             at ? ", " : "", regal_quote(size->name).text);
+  }
+  if (!unused)
+    return REGAL_OK;
+  return regal_fail(onnx->context, REGAL_BAD_INPUT,
+                    "%s: --dim: the model has no dimension %s; it has %s",
+                    onnx->path, regal_quote(unused->name).text,
+                    *list ? list : "none with a name");
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was assumed and left out, in words. */
+#include "format/onnx/onnx.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "graph/builder.h"
+
+/* "Foo" (3 times), "Bar" and 4 more */
+static void list_names(const regal_onnx_names *names, regal_text *text) {
+  uint64_t named = 0;
+  for (size_t i = 0; i < REGAL_ONNX_NAMED && names->name[i]; i++) {
+    regal_text_format(text, "%s%s", i ? ", " : "",
+                      regal_quote(names->name[i]).text);
+    if (names->times[i] > 1)
+      regal_text_format(text, " (%" PRIu64 " times)", names->times[i]);
+    named += names->times[i];
+  }
+  if (names->count > named)
+    regal_text_format(text, " and %" PRIu64 " more", names->count - named);
+}
+
+/* "3 ops of ...: NAMES". */
+static regal_status note_names(regal_graph *graph, regal_note_kind kind,
+                               const regal_onnx_names *names, const char *one,
+                               const char *several) {
+  regal_text text;
+  if (!names->count)
+    return REGAL_OK;
+  regal_text_init(&text, graph->context);
+  regal_text_format(&text, "%" PRIu64 " %s: ", names->count,
+                    names->count == 1 ? one : several);
+  list_names(names, &text);
+  regal_status status =
+      text.failed ? regal_fail_memory(graph->context)
+                  : regal_graph_add_note(graph, kind, "%s", text.bytes);
+  regal_text_free(&text);
+  return status;
+}
+
+static regal_status note_sizes(const regal_onnx *onnx, regal_graph *graph) {
+  for (size_t i = 0; i < onnx->size_count; i++)
+    if (!onnx->sizes[i].given)
+      REGAL_TRY(
+          regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
+                               "dimension %s counted as 1: set it with --dim",
+                               regal_quote(onnx->sizes[i].name).text));
+  if (!onnx->nameless)
+    return REGAL_OK;
+  return regal_graph_add_note(
+      graph, REGAL_NOTE_ASSUMED,
+      "%" PRIu64 " dimension%s of inputs with neither number nor name counted "
+      "as 1",
+      onnx->nameless, onnx->nameless == 1 ? "" : "s");
+}
+
+static regal_status note_nodes(const regal_onnx *onnx, regal_graph *graph) {
+  if (onnx->counts.folded)
+    REGAL_TRY(regal_graph_add_note(
+        graph, REGAL_NOTE_DROPPED,
+        "%" PRIu64 " node%s known before the model runs: constants, shapes and "
+        "what follows from them",
+        onnx->counts.folded, onnx->counts.folded == 1 ? "" : "s"));
+  if (!onnx->counts.views)
+    return REGAL_OK;
+  return regal_graph_add_note(
+      graph, REGAL_NOTE_JOINED,
+      "%" PRIu64 " view%s (Reshape, Identity, ...) with the tensor that they "
+      "show",
+      onnx->counts.views, onnx->counts.views == 1 ? "" : "s");
+}
+
+static regal_status note_costs(const regal_onnx *onnx, regal_graph *graph) {
+  if (onnx->measured)
+    REGAL_TRY(regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
+                                   "run times of %" PRIu64
+                                   " ops as measured in %s",
+                                   onnx->measured, onnx->options->costs));
+  if (!onnx->measured || onnx->not_measured)
+    REGAL_TRY(regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
+                                   "run times of %s by the roofline of %s",
+                                   onnx->measured ? "the other ops" : "ops",
+                                   regal_quote(onnx->roofline.name).text));
+  return regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
+                              "%.4g GFLOP in all (a multiplication and an "
+                              "addition are two)",
+                              onnx->counts.flops / 1e9);
+}
+
+/* Why shapes are missing where ONNX's inference is older than the model. */
+static regal_status note_opset(const regal_onnx *onnx, regal_graph *graph) {
+  int64_t known = regal_onnx_known_opset();
+  for (size_t i = 0; i < onnx->model->n_opset_import; i++) {
+    const RegalOnnx__OperatorSetIdProto *import = onnx->model->opset_import[i];
+    bool own = !*import->domain || !strcmp(import->domain, "ai.onnx");
+    if (own && onnx->counts.missing.count && import->version > known && known)
+      return regal_graph_add_note(
+          graph, REGAL_NOTE_WARNING,
+          "the model is of opset %" PRId64 ", shape inference knows %" PRId64
+          ": what ops make that have changed since has no shape",
+          import->version, known);
+  }
+  return REGAL_OK;
+}
+
+regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph) {
+  const regal_onnx_counts *counts = &onnx->counts;
+  REGAL_TRY(note_sizes(onnx, graph));
+  REGAL_TRY(note_nodes(onnx, graph));
+  REGAL_TRY(note_costs(onnx, graph));
+  REGAL_TRY(note_names(graph, REGAL_NOTE_WARNING, &counts->unknown_types,
+                       "op of unknown type, its run time guessed by its bytes",
+                       "ops of unknown types, their run times guessed by "
+                       "their bytes"));
+  REGAL_TRY(note_opset(onnx, graph));
+  REGAL_TRY(note_names(graph, REGAL_NOTE_WARNING, &counts->missing,
+                       "tensor without a shape, counted as 0 bytes",
+                       "tensors without a shape, counted as 0 bytes"));
+  REGAL_TRY(note_names(graph, REGAL_NOTE_WARNING, &counts->unshaped_ops,
+                       "op whose run time is guessed, for a shape is missing",
+                       "ops whose run times are guessed, for shapes are "
+                       "missing"));
+  return note_names(graph, REGAL_NOTE_ASSUMED, &counts->unbounded,
+                    "loop of unknown length counted as one round",
+                    "loops of unknown length counted as one round each");
+}

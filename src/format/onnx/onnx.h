@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An ONNX model on its way to a graph. docs/onnx.md says what is made of it.
+ *
+ * The stages, each in its file:
+ *   onnx_read.c     bytes -> message, without the contents of large tensors
+ *   onnx_dims.c     numbers for symbolic dimensions
+ *   onnx_walk.c     each node: folded, a view, or an op with its run time
+ *   onnx_infer.c    shapes that the file does not have, and walk again
+ *   onnx_measured.c run times measured by the user
+ *   onnx_build.c    the graph
+ *   onnx_notes.c    what was done, in words
+ *
+ * A value is what ONNX knows by a name: an input, an initializer or a node's
+ * output. Names are looked up in the graph that a node is in (a scope: the main
+ * graph, or a body of If, Loop or Scan) and in the ones around it.
+ */
+#ifndef REGAL_FORMAT_ONNX_ONNX_H
+#define REGAL_FORMAT_ONNX_ONNX_H
+
+#include "format/onnx/roofline.h"
+#include "format/onnx/shapes.h"
+#include "format/proto/message_arena.h"
+#include "graph/graph.h"
+#include "onnx.pb-c.h"
+
+typedef RegalOnnx__ModelProto regal_onnx_model;
+typedef RegalOnnx__GraphProto regal_onnx_graph;
+typedef RegalOnnx__NodeProto regal_onnx_node;
+typedef RegalOnnx__AttributeProto regal_onnx_attribute;
+typedef RegalOnnx__TensorProto regal_onnx_tensor;
+typedef RegalOnnx__TypeProto regal_onnx_type_proto;
+
+#define REGAL_ONNX_MAIN 0 /* the scope of the main graph */
+
+typedef struct regal_onnx_value {
+  const char *name;
+  const regal_onnx_tensor *tensor; /* a constant's content, if in the file */
+  int64_t *dims;                   /* [rank], if shaped */
+  int64_t bytes;                   /* 0 while unknown */
+  uint32_t scope, rank;
+  uint32_t node;      /* of its graph, that makes it; REGAL_NONE: none does */
+  uint32_t root;      /* the value in whose memory it is, mostly itself */
+  uint32_t port;      /* of a tensor: which output of its op */
+  uint32_t parameter; /* of a constant: in the builder, or REGAL_NONE */
+  uint8_t type;       /* TensorProto.DataType; 0: unknown */
+  bool made;          /* false: so far only its type is known */
+  bool shaped;        /* dims, type and bytes are known */
+  bool constant;      /* known before the model runs */
+  bool is_final;
+  bool own_shape; /* the shape is our own inference's */
+  bool missed;    /* counted as one without a shape */
+} regal_onnx_value;
+
+typedef struct regal_onnx_op {
+  int64_t run_ns, temporary_bytes;
+  size_t read_begin, read_end; /* of reads */
+  bool is_op;                  /* else folded, or a view */
+  bool may_reuse;
+} regal_onnx_op;
+
+/* Up to a few names, to be named in a note, and how many there are in all. */
+#define REGAL_ONNX_NAMED 5
+typedef struct regal_onnx_names {
+  const char *name[REGAL_ONNX_NAMED];
+  uint64_t times[REGAL_ONNX_NAMED];
+  uint64_t count;
+} regal_onnx_names;
+
+typedef struct regal_onnx_counts {
+  uint64_t folded, views;
+  regal_onnx_names unknown_types; /* op types without a row in the table */
+  regal_onnx_names unshaped_ops;  /* ops whose FLOPs need a shape */
+  regal_onnx_names missing;       /* values without a shape */
+  regal_onnx_names unbounded;     /* loops of unknown length */
+  double flops;
+} regal_onnx_counts;
+
+/* --dim, and the symbolic dimensions of inputs that it does not name. */
+typedef struct regal_onnx_size {
+  const char *name;
+  int64_t value;
+  bool given; /* else counted as 1 */
+  bool used;
+} regal_onnx_size;
+
+typedef struct regal_onnx {
+  regal_context *context;
+  const char *path;
+  const regal_options *options;
+  regal_roofline roofline;
+  bool own_shapes;   /* infer those of simple ops ourselves */
+  regal_arena arena; /* the message, dims: until shapes are inferred */
+  regal_arena keep;  /* until the end */
+  regal_onnx_model *model;
+
+  regal_onnx_size *sizes;
+  size_t size_count, size_capacity;
+  uint64_t nameless; /* dimensions of inputs with neither number nor name */
+
+  regal_onnx_value *values;
+  size_t value_count, value_capacity;
+  uint32_t *slots; /* hash table of values, by scope and name */
+  size_t slot_count;
+  uint32_t *parents; /* scope -> the scope around it */
+  size_t scope_count, scope_capacity;
+
+  regal_onnx_op *ops; /* [nodes] of the main graph */
+  uint32_t *reads;    /* tensors and constants that ops read */
+  size_t read_count, read_capacity;
+  regal_onnx_counts counts;
+  uint64_t measured, not_measured; /* ops with and without a row of --costs */
+
+  /* Where the walk stands, for messages. */
+  const regal_onnx_graph *graph;
+  const regal_onnx_node *node;
+  uint32_t node_index;
+} regal_onnx;
+
+/* -- Stages ---------------------------------------------------------------- */
+
+regal_status regal_onnx_read(regal_onnx *onnx, const void *bytes, size_t size);
+/* Reads --dim, and puts numbers in place of names; on a model with inferred
+ * shapes the second alone. */
+regal_status regal_onnx_read_sizes(regal_onnx *onnx);
+regal_status regal_onnx_set_sizes(regal_onnx *onnx);
+regal_status regal_onnx_check_sizes(const regal_onnx *onnx);
+/* Fills values, ops, reads and counts anew. */
+regal_status regal_onnx_walk(regal_onnx *onnx);
+/* Has ONNX infer what is missing, as far as it can. */
+regal_status regal_onnx_infer(regal_onnx *onnx);
+regal_status regal_onnx_measure(regal_onnx *onnx);
+regal_status regal_onnx_build(regal_onnx *onnx, regal_graph **graph);
+regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph);
+
+/* -- Values (onnx_values.c) ------------------------------------------------ */
+
+void regal_onnx_clear_values(regal_onnx *onnx);
+regal_status regal_onnx_open_scope(regal_onnx *onnx, uint32_t parent,
+                                   uint32_t *scope);
+/* The value of this name in the scope itself; REGAL_NONE: there is none. */
+uint32_t regal_onnx_local(const regal_onnx *onnx, uint32_t scope,
+                          const char *name);
+/* The same, there or around it; only values that are made already. */
+uint32_t regal_onnx_lookup(const regal_onnx *onnx, uint32_t scope,
+                           const char *name);
+/* The value of this name in the scope, new or with its type only. */
+regal_status regal_onnx_declare(regal_onnx *onnx, uint32_t scope,
+                                const char *name, uint32_t *value);
+/* Shapes and sizes. What does not say all leaves the value as it is. */
+regal_status regal_onnx_set_type(regal_onnx *onnx, uint32_t value,
+                                 const regal_onnx_type_proto *type);
+regal_status regal_onnx_set_shape(regal_onnx *onnx, uint32_t value, int type,
+                                  const int64_t *dims, size_t rank);
+/* Bits of an element, 0 for an unknown type. */
+unsigned regal_onnx_bits(int type);
+/* The first number of a constant, if it can be read. */
+bool regal_onnx_integer(const regal_onnx_value *value, int64_t *number);
+
+/* -- What the stages share ------------------------------------------------- */
+
+/* "FILE: node 3 "x": MESSAGE", for the node where the walk stands. */
+regal_status regal_onnx_fail(const regal_onnx *onnx, const char *format, ...)
+    REGAL_FORMAT(2, 3);
+bool regal_onnx_is(const regal_onnx_node *node, const char *op_type);
+/* Nodes need no name; then their first output's stands for it. */
+const char *regal_onnx_node_name(const regal_onnx_node *node);
+/* The attribute of this name, or NULL. */
+const regal_onnx_attribute *regal_onnx_attribute_of(const regal_onnx_node *node,
+                                                    const char *name);
+int64_t regal_onnx_attribute_int(const regal_onnx_node *node, const char *name,
+                                 int64_t fallback);
+/* Counts a name; those that occur again are named once. */
+void regal_onnx_count(regal_onnx_names *names, const char *name);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes of the tensors of an ONNX model, by ONNX's own shape inference.
+ *
+ * An optional component (CMake: REGAL_ONNX_SHAPES): with Debian's libonnx it is
+ * onnx_shapes.c with onnx_inference.cc, without it onnx_shapes_absent.c. Only
+ * models that do not carry the shapes of all their tensors need it.
+ */
+#ifndef REGAL_FORMAT_ONNX_SHAPES_H
+#define REGAL_FORMAT_ONNX_SHAPES_H
+
+#include "base/text.h"
+
+/* Whether this build can infer shapes. */
+bool regal_onnx_can_infer_shapes(void);
+
+/* The newest opset of ONNX's own ops that inference knows; 0 without it. Models
+ * of newer ones are inferred as if they were of this one, except for ops that
+ * have changed since: what these make has no shape. */
+int64_t regal_onnx_known_opset(void);
+
+/* Appends the model (a ModelProto of `size` bytes) with all that can be
+ * inferred added to the value_info and output of its graph. Symbolic dimensions
+ * should have their numbers before: inference computes with numbers, but loses
+ * names (in Mul, Reshape, ...). What cannot be inferred is left as it is; it is
+ * an error when shapes in the file contradict each other. */
+regal_status regal_onnx_infer_shapes(regal_context *context, const char *name,
+                                     const void *model, size_t size,
+                                     regal_text *inferred);
+
+#endif

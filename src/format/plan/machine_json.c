@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reader of machine files; docs/formats.md has the schema.
+ *
+ * The same object stands in plan files under "machine", so that a plan can be
+ * judged on the machine that it was made for. Members are applied in a fixed
+ * order, whatever their order in the file.
+ */
+#include "format/plan/machine_json.h"
+
+#include <string.h>
+
+#include "base/options.h"
+#include "format/plan/machine.h"
+
+#define SLOWEST 1e-6
+#define FASTEST 1e6
+
+const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1] = {
+    [REGAL_KEY_VERSION] = "regal_machine",
+    [REGAL_KEY_DEVICES] = "devices",
+    [REGAL_KEY_TRANSFERS] = "transfers",
+    [REGAL_KEY_CONTROL] = "control",
+    [REGAL_KEY_LATENCY] = "latency_ns",
+    [REGAL_KEY_BANDWIDTH] = "bandwidth_bytes_per_s",
+    [REGAL_KEY_MEMORY] = "memory_limit_bytes",
+    [REGAL_KEY_NAMES] = "names",
+    [REGAL_KEY_SPEEDS] = "speeds",
+    [REGAL_KEY_LINKS] = "links",
+    [REGAL_KEY_TIMES] = "op_times",
+    [REGAL_KEY_GROUPS] = "groups"};
+
+static const regal_json_node *node_at(const regal_machine_reader *reader,
+                                      uint32_t node) {
+  return &reader->json->nodes[node];
+}
+
+static bool given(const regal_machine_reader *reader, const char *option) {
+  return regal_option_given(reader->options, option);
+}
+
+regal_status regal_json_choice(const regal_json *json, uint32_t node,
+                               const char *what, const char *option,
+                               int64_t *choice) {
+  const char *choices = regal_option_at(regal_option_find(option))->choices;
+  REGAL_TRY(regal_json_expect(json, node, what, REGAL_JSON_STRING));
+  int index = regal_choice_index(choices, json->nodes[node].text);
+  if (index < 0)
+    return regal_json_fail(json, node, "%s is \"%.60s\", expected one of %s",
+                           what, json->nodes[node].text, choices);
+  *choice = index;
+  return REGAL_OK;
+}
+
+/* -- Devices --------------------------------------------------------------- */
+
+/* Their number, from the file or from the options; makes the machine. */
+static regal_status make_machine(regal_machine_reader *reader,
+                                 uint32_t devices) {
+  const regal_json *json = reader->json;
+  regal_options options = *reader->options;
+  if (devices && node_at(reader, devices)->kind == REGAL_JSON_ARRAY) {
+    int64_t count = regal_json_length(json, devices);
+    if (count < 1 || count > REGAL_MAX_DEVICES)
+      return regal_json_fail(json, devices,
+                             "the file lists %lld devices, expected 1 to %d",
+                             (long long)count, REGAL_MAX_DEVICES);
+    if (given(reader, "devices") && options.devices != count)
+      return regal_json_fail(json, devices,
+                             "the file lists %lld devices, but --devices is "
+                             "%lld",
+                             (long long)count, (long long)options.devices);
+    options.devices = count;
+  } else if (devices) {
+    int64_t count;
+    REGAL_TRY(regal_json_integer(json, devices, "devices", 1, REGAL_MAX_DEVICES,
+                                 &count));
+    if (!given(reader, "devices"))
+      options.devices = count;
+  }
+  return regal_machine_create(reader->context, &options, &reader->machine);
+}
+
+/* An empty text is no name. */
+static regal_status set_name(regal_machine_reader *reader, uint32_t node,
+                             uint32_t device) {
+  regal_machine *machine = reader->machine;
+  REGAL_TRY(regal_json_expect(reader->json, node, "name", REGAL_JSON_STRING));
+  regal_release(reader->context, machine->name[device]);
+  machine->name[device] = NULL;
+  if (!*node_at(reader, node)->text)
+    return REGAL_OK;
+  machine->name[device] =
+      regal_copy_text(reader->context, node_at(reader, node)->text);
+  return machine->name[device] ? REGAL_OK : regal_fail_memory(reader->context);
+}
+
+static regal_status set_speed(regal_machine_reader *reader, uint32_t node,
+                              uint32_t device) {
+  return regal_json_real(reader->json, node, "speed", SLOWEST, FASTEST,
+                         &reader->machine->speed[device]);
+}
+
+static regal_status set_limit(regal_machine_reader *reader, uint32_t node,
+                              uint32_t device) {
+  int64_t bytes;
+  REGAL_TRY(regal_json_bytes(reader->json, node, "the memory limit", &bytes));
+  if (!given(reader, "memory-limit"))
+    reader->machine->memory_limit[device] = bytes ? bytes : REGAL_UNLIMITED;
+  return REGAL_OK;
+}
+
+static regal_status read_device(regal_machine_reader *reader, uint32_t node,
+                                uint32_t device) {
+  static const char *const keys[] = {"name", "memory_bytes", "speed", NULL};
+  uint32_t found[3];
+  REGAL_TRY(
+      regal_json_members(reader->json, node, "a device", true, keys, found));
+  if (found[0])
+    REGAL_TRY(set_name(reader, found[0], device));
+  if (found[1])
+    REGAL_TRY(set_limit(reader, found[1], device));
+  if (found[2])
+    REGAL_TRY(set_speed(reader, found[2], device));
+  return REGAL_OK;
+}
+
+typedef regal_status (*device_fn)(regal_machine_reader *reader, uint32_t node,
+                                  uint32_t device);
+
+/* A list with one element for each device. */
+static regal_status read_list(regal_machine_reader *reader, uint32_t list,
+                              const char *what, device_fn read) {
+  uint32_t devices = reader->machine->devices;
+  REGAL_TRY(regal_json_expect(reader->json, list, what, REGAL_JSON_ARRAY));
+  uint32_t length = regal_json_length(reader->json, list);
+  if (length != devices)
+    return regal_json_fail(reader->json, list,
+                           "%s has length %u, but the machine has %u device%s",
+                           what, length, devices, devices == 1 ? "" : "s");
+  uint32_t device = 0, node = node_at(reader, list)->child;
+  for (; node; node = node_at(reader, node)->next)
+    REGAL_TRY(read(reader, node, device++));
+  return REGAL_OK;
+}
+
+static regal_status read_limits(regal_machine_reader *reader, uint32_t node) {
+  if (node_at(reader, node)->kind == REGAL_JSON_ARRAY)
+    return read_list(reader, node, "memory_limit_bytes", set_limit);
+  for (uint32_t a = 0; a < reader->machine->devices; a++)
+    REGAL_TRY(set_limit(reader, node, a));
+  return REGAL_OK;
+}
+
+/* -- Links ----------------------------------------------------------------- */
+
+static void fill(int64_t matrix[REGAL_MAX_DEVICES][REGAL_MAX_DEVICES],
+                 int64_t value) {
+  for (uint32_t a = 0; a < REGAL_MAX_DEVICES; a++)
+    for (uint32_t b = 0; b < REGAL_MAX_DEVICES; b++)
+      matrix[a][b] = value;
+}
+
+static regal_status read_defaults(regal_machine_reader *reader,
+                                  const uint32_t *found) {
+  regal_machine *machine = reader->machine;
+  int64_t value;
+  if (found[REGAL_KEY_LATENCY]) {
+    REGAL_TRY(regal_json_duration(reader->json, found[REGAL_KEY_LATENCY],
+                                  "latency_ns", &value));
+    if (!given(reader, "latency"))
+      fill(machine->latency_ns, value);
+  }
+  if (found[REGAL_KEY_BANDWIDTH]) {
+    REGAL_TRY(regal_json_bytes(reader->json, found[REGAL_KEY_BANDWIDTH],
+                               "bandwidth_bytes_per_s", &value));
+    if (!given(reader, "bandwidth"))
+      fill(machine->bandwidth, value);
+  }
+  return REGAL_OK;
+}
+
+static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
+  static const char *const keys[] = {
+      "from", "to", "latency_ns", "bandwidth_bytes_per_s", "both", NULL};
+  const regal_json *json = reader->json;
+  regal_machine *machine = reader->machine;
+  uint32_t found[5];
+  int64_t from, to, latency, bandwidth, last = machine->devices - 1;
+  bool both = false;
+  REGAL_TRY(regal_json_members(json, link, "a link", true, keys, found));
+  if (!found[0] || !found[1])
+    return regal_json_fail(json, link, "a link needs \"from\" and \"to\"");
+  REGAL_TRY(regal_json_integer(json, found[0], "from", 0, last, &from));
+  REGAL_TRY(regal_json_integer(json, found[1], "to", 0, last, &to));
+  if (from == to)
+    return regal_json_fail(json, link, "a link from device %lld to itself",
+                           (long long)from);
+  latency = machine->latency_ns[from][to];
+  bandwidth = machine->bandwidth[from][to];
+  if (found[2])
+    REGAL_TRY(regal_json_duration(json, found[2], "latency_ns", &latency));
+  if (found[3])
+    REGAL_TRY(
+        regal_json_bytes(json, found[3], "bandwidth_bytes_per_s", &bandwidth));
+  if (found[4])
+    REGAL_TRY(regal_json_boolean(json, found[4], "both", &both));
+  for (int way = 0; way <= both; way++) {
+    int64_t a = way ? to : from, b = way ? from : to;
+    if (found[2] && !given(reader, "latency"))
+      machine->latency_ns[a][b] = latency;
+    if (found[3] && !given(reader, "bandwidth"))
+      machine->bandwidth[a][b] = bandwidth;
+  }
+  return REGAL_OK;
+}
+
+static regal_status read_links(regal_machine_reader *reader, uint32_t list) {
+  REGAL_TRY(regal_json_expect(reader->json, list, "links", REGAL_JSON_ARRAY));
+  uint32_t node = node_at(reader, list)->child;
+  for (; node; node = node_at(reader, node)->next)
+    REGAL_TRY(read_link(reader, node));
+  return REGAL_OK;
+}
+
+/* -- The whole ------------------------------------------------------------- */
+
+static regal_status read_modes(regal_machine_reader *reader,
+                               const uint32_t *found) {
+  const regal_json *json = reader->json;
+  int64_t choice;
+  if (found[REGAL_KEY_TRANSFERS]) {
+    REGAL_TRY(regal_json_choice(json, found[REGAL_KEY_TRANSFERS], "transfers",
+                                "transfers", &choice));
+    if (!given(reader, "transfers"))
+      reader->machine->overlapped = choice == 1;
+  }
+  if (found[REGAL_KEY_CONTROL]) {
+    REGAL_TRY(regal_json_choice(json, found[REGAL_KEY_CONTROL], "control",
+                                "control", &choice));
+    if (!given(reader, "control"))
+      reader->machine->control_transfers = choice == 1;
+  }
+  return REGAL_OK;
+}
+
+/* What belongs to a single device: lists of settings, then its own object. */
+static regal_status read_devices(regal_machine_reader *reader,
+                                 const uint32_t *found) {
+  uint32_t devices = found[REGAL_KEY_DEVICES];
+  if (found[REGAL_KEY_MEMORY])
+    REGAL_TRY(read_limits(reader, found[REGAL_KEY_MEMORY]));
+  if (found[REGAL_KEY_NAMES])
+    REGAL_TRY(read_list(reader, found[REGAL_KEY_NAMES], "names", set_name));
+  if (found[REGAL_KEY_SPEEDS])
+    REGAL_TRY(read_list(reader, found[REGAL_KEY_SPEEDS], "speeds", set_speed));
+  if (devices && node_at(reader, devices)->kind == REGAL_JSON_ARRAY)
+    REGAL_TRY(read_list(reader, devices, "devices", read_device));
+  return REGAL_OK;
+}
+
+static regal_status read_machine(regal_machine_reader *reader,
+                                 uint32_t object) {
+  uint32_t found[REGAL_MACHINE_KEYS];
+  int64_t version;
+  REGAL_TRY(regal_json_members(reader->json, object, "the machine", true,
+                               regal_machine_keys, found));
+  if (!found[REGAL_KEY_VERSION] && object == 0)
+    return regal_json_fail(reader->json, object,
+                           "not a machine file: it has no \"regal_machine\"");
+  if (found[REGAL_KEY_VERSION])
+    REGAL_TRY(regal_json_integer(reader->json, found[REGAL_KEY_VERSION],
+                                 "regal_machine", 1, 1, &version));
+  REGAL_TRY(make_machine(reader, found[REGAL_KEY_DEVICES]));
+  REGAL_TRY(read_modes(reader, found));
+  REGAL_TRY(read_defaults(reader, found));
+  REGAL_TRY(read_devices(reader, found));
+  if (found[REGAL_KEY_LINKS])
+    REGAL_TRY(read_links(reader, found[REGAL_KEY_LINKS]));
+  if (found[REGAL_KEY_TIMES])
+    REGAL_TRY(regal_machine_read_times(reader, found[REGAL_KEY_TIMES]));
+  if (found[REGAL_KEY_GROUPS])
+    REGAL_TRY(regal_machine_read_groups(reader, found[REGAL_KEY_GROUPS]));
+  return REGAL_OK;
+}
+
+/* The machine object of a machine file (the document) or of a plan file. */
+static regal_status find_machine(const regal_json *json, uint32_t *object) {
+  static const char *const keys[] = {"regal_plan", "machine", NULL};
+  uint32_t found[2];
+  *object = 0;
+  REGAL_TRY(regal_json_expect(json, 0, "the file", REGAL_JSON_OBJECT));
+  REGAL_TRY(regal_json_members(json, 0, "the file", false, keys, found));
+  if (!found[0])
+    return REGAL_OK;
+  if (!found[1])
+    return regal_json_fail(json, 0, "the plan does not say its machine");
+  *object = found[1];
+  return REGAL_OK;
+}
+
+regal_status regal_machine_load(regal_context *context, const char *path,
+                                const regal_graph *graph,
+                                const regal_options *options,
+                                regal_machine **machine) {
+  regal_text text;
+  regal_json json = {0};
+  regal_machine_reader reader = {
+      .context = context, .json = &json, .graph = graph, .options = options};
+  const char *name = strcmp(path, "-") ? path : "stdin";
+  REGAL_TRY(regal_read_file(context, path, &text));
+  uint32_t object;
+  regal_op_names_init(&reader.names, context, graph);
+  regal_status status =
+      regal_json_parse(context, name, text.bytes, text.size, &json);
+  if (status == REGAL_OK)
+    status = find_machine(&json, &object);
+  if (status == REGAL_OK)
+    status = read_machine(&reader, object);
+  if (status == REGAL_OK)
+    *machine = reader.machine;
+  else
+    regal_machine_free(reader.machine);
+  regal_op_names_free(&reader.names);
+  regal_json_free(&json);
+  regal_text_free(&text);
+  return status;
+}

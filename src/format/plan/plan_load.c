@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a plan, in either form, and the machine that it was made for. */
+#include <string.h>
+
+#include "base/options.h"
+#include "cost/model/plan.h"
+#include "dataset/archive/catalog.h"
+#include "format/plan/machine_json.h"
+#include "format/plan/plan_read.h"
+
+static bool is_json(const regal_text *text) {
+  size_t at = 0;
+  while (at < text->size && strchr(" \t\r\n", text->bytes[at]) &&
+         text->bytes[at])
+    at++;
+  return at < text->size && text->bytes[at] == '{';
+}
+
+static const char *name_of(const char *path) {
+  return strcmp(path, "-") ? path : "stdin";
+}
+
+regal_status regal_plan_load(regal_context *context,
+                             const regal_problem *problem, const char *path,
+                             regal_plan **plan) {
+  regal_text text;
+  REGAL_TRY(regal_read_input(context, path, &text));
+  const char *name = name_of(path);
+  regal_status status;
+  if (is_json(&text))
+    status = regal_plan_read_json(context, problem, name, &text, plan);
+  else
+    status = regal_plan_read_order(context, problem, name, &text, plan);
+  regal_text_free(&text);
+  return status;
+}
+
+/* -- The machine of a plan ------------------------------------------------- */
+
+/* Members that options cannot express; the plan itself is then the machine
+ * file. */
+static bool needs_file(const regal_json *json, const uint32_t *found) {
+  static const enum regal_machine_key beyond[] = {
+      REGAL_KEY_NAMES, REGAL_KEY_SPEEDS, REGAL_KEY_LINKS, REGAL_KEY_TIMES,
+      REGAL_KEY_GROUPS};
+  for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+    if (found[beyond[i]])
+      return true;
+  uint32_t devices = found[REGAL_KEY_DEVICES], limit = found[REGAL_KEY_MEMORY];
+  if (devices && json->nodes[devices].kind == REGAL_JSON_ARRAY)
+    return true;
+  if (!limit || json->nodes[limit].kind != REGAL_JSON_ARRAY)
+    return false;
+  uint32_t first = json->nodes[limit].child, node = first;
+  for (; node; node = json->nodes[node].next)
+    if (!json->nodes[node].text ||
+        strcmp(json->nodes[node].text, json->nodes[first].text))
+      return true;
+  return false;
+}
+
+static regal_status use_as_file(regal_context *context, const char *path,
+                                regal_options *options) {
+  if (!strcmp(path, "-"))
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "stdin: the plan's machine is more than options can "
+                      "say, read the plan from a file");
+  size_t size = strlen(path) + 1;
+  if (size > sizeof options->machine)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "%.100s...: the path is longer than %zu bytes", path,
+                      sizeof options->machine - 1);
+  memcpy(options->machine, path, size);
+  return REGAL_OK;
+}
+
+/* One value of the plan; kept unless the option was given. */
+typedef struct setting {
+  enum regal_machine_key key;
+  const char *option;
+  int64_t *field;
+} setting;
+
+static regal_status read_setting(const regal_json *json, uint32_t node,
+                                 const setting *wanted, int64_t *value) {
+  const char *what = regal_machine_keys[wanted->key];
+  switch (wanted->key) {
+  case REGAL_KEY_DEVICES:
+    return regal_json_integer(json, node, what, 1, REGAL_MAX_DEVICES, value);
+  case REGAL_KEY_LATENCY:
+    return regal_json_duration(json, node, what, value);
+  case REGAL_KEY_BANDWIDTH:
+    return regal_json_bytes(json, node, what, value);
+  case REGAL_KEY_MEMORY:
+    if (json->nodes[node].kind == REGAL_JSON_ARRAY) {
+      *value = 0;
+      node = json->nodes[node].child;
+    }
+    return node ? regal_json_bytes(json, node, what, value) : REGAL_OK;
+  default:
+    return regal_json_choice(json, node, what, wanted->option, value);
+  }
+}
+
+static regal_status read_settings(const regal_json *json, const uint32_t *found,
+                                  regal_options *options) {
+  const setting settings[] = {
+      {REGAL_KEY_DEVICES, "devices", &options->devices},
+      {REGAL_KEY_TRANSFERS, "transfers", &options->transfers},
+      {REGAL_KEY_CONTROL, "control", &options->control},
+      {REGAL_KEY_LATENCY, "latency", &options->latency},
+      {REGAL_KEY_BANDWIDTH, "bandwidth", &options->bandwidth},
+      {REGAL_KEY_MEMORY, "memory-limit", &options->memory_limit}};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    int64_t value;
+    uint32_t node = found[settings[i].key];
+    if (!node)
+      continue;
+    REGAL_TRY(read_setting(json, node, &settings[i], &value));
+    if (!regal_option_given(options, settings[i].option))
+      *settings[i].field = value;
+  }
+  return REGAL_OK;
+}
+
+static regal_status read_options(const regal_json *json, const char *path,
+                                 regal_options *options) {
+  static const char *const keys[] = {"machine", "objective", NULL};
+  uint32_t found[2], machine[REGAL_MACHINE_KEYS];
+  REGAL_TRY(regal_json_members(json, 0, "the plan", false, keys, found));
+  if (found[1] && !regal_option_given(options, "objective"))
+    REGAL_TRY(regal_json_choice(json, found[1], "objective", "objective",
+                                &options->objective));
+  if (!found[0])
+    return REGAL_OK;
+  REGAL_TRY(regal_json_members(json, found[0], "the machine", true,
+                               regal_machine_keys, machine));
+  if (!needs_file(json, machine))
+    return read_settings(json, machine, options);
+  if (regal_option_given(options, "machine"))
+    return REGAL_OK;
+  return use_as_file(json->context, path, options);
+}
+
+regal_status regal_plan_options(regal_context *context, const char *path,
+                                regal_options *options) {
+  regal_text text;
+  regal_json json;
+  regal_options changed = *options;
+  REGAL_TRY(regal_read_input(context, path, &text));
+  regal_status status = REGAL_OK;
+  if (is_json(&text)) {
+    status =
+        regal_json_parse(context, name_of(path), text.bytes, text.size, &json);
+    if (status == REGAL_OK) {
+      status = read_options(&json, path, &changed);
+      regal_json_free(&json);
+    }
+  }
+  regal_text_free(&text);
+  if (status == REGAL_OK)
+    *options = changed;
+  return status;
+}

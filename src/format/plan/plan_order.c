@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reader of bare orders: what a compiler can easily write.
+ *
+ *   # comment
+ *   17        the op with id 17, on device 0
+ *   18 1      the op with id 18, on device 1
+ *
+ * All ops must be there, once, in a topological order. Ids of nodes that are
+ * in the graph's file but are no ops of their own (joined with others by the
+ * reader) are passed over.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "cost/model/plan.h"
+#include "format/plan/plan_read.h"
+
+typedef struct order_reader {
+  regal_context *context;
+  const regal_problem *problem;
+  const char *name;
+  uint32_t *order;    /* [ops] */
+  uint32_t *line_of;  /* [ops] where the op is, 0: nowhere */
+  uint8_t *placement; /* [ops] */
+  uint32_t count, line;
+} order_reader;
+
+#define FAIL_LINE(reader, ...)                                                 \
+  fail_line((reader)->context, (reader)->name, (reader)->line, __VA_ARGS__)
+
+static regal_status fail_line(regal_context *context, const char *name,
+                              uint32_t line, const char *format, ...)
+    REGAL_FORMAT(4, 5);
+
+static regal_status fail_line(regal_context *context, const char *name,
+                              uint32_t line, const char *format, ...) {
+  char problem[REGAL_MESSAGE_CAPACITY];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(problem, sizeof problem, format, arguments);
+  va_end(arguments);
+  return regal_fail(context, REGAL_BAD_INPUT, "%s:%u: %s", name, line, problem);
+}
+
+/* -- Lines ----------------------------------------------------------------- */
+
+static const char *skip_blanks(const char *at, const char *end) {
+  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+    at++;
+  return at;
+}
+
+/* Reads a number of at most 32 bits; false if there is none, or if something
+ * is glued to it. */
+static bool take_number(const char **at, const char *end, uint64_t *number) {
+  const char *s = *at;
+  *number = 0;
+  for (; s < end && *s >= '0' && *s <= '9'; s++) {
+    *number = *number * 10 + (uint64_t)(*s - '0');
+    if (*number > UINT32_MAX)
+      return false;
+  }
+  bool ended = s == end || *s == ' ' || *s == '\t' || *s == '\r' || *s == '#';
+  if (s == *at || !ended)
+    return false;
+  *at = skip_blanks(s, end);
+  return true;
+}
+
+static regal_status add_op(order_reader *reader, uint64_t id, uint64_t device) {
+  const regal_graph *graph = reader->problem->graph;
+  uint32_t devices = reader->problem->devices;
+  if (id >= graph->file_nodes)
+    return FAIL_LINE(reader, "there is no op with id %llu in the graph",
+                     (unsigned long long)id);
+  if (device >= devices)
+    return FAIL_LINE(
+        reader, "device %llu is out of range, the machine has %u device%s",
+        (unsigned long long)device, devices, devices == 1 ? "" : "s");
+  uint32_t op = graph->op_of_id[id];
+  if (op == REGAL_NONE)
+    return REGAL_OK;
+  if (reader->line_of[op])
+    return FAIL_LINE(reader, "id %llu is there twice, first on line %u",
+                     (unsigned long long)id, reader->line_of[op]);
+  reader->line_of[op] = reader->line;
+  reader->placement[op] = (uint8_t)device;
+  reader->order[reader->count++] = op;
+  return REGAL_OK;
+}
+
+static regal_status read_line(order_reader *reader, const char *at,
+                              const char *end) {
+  uint64_t id, device = 0;
+  at = skip_blanks(at, end);
+  if (at == end || *at == '#')
+    return REGAL_OK;
+  const char *begin = at;
+  bool good = take_number(&at, end, &id);
+  if (good && at < end && *at != '#')
+    good = take_number(&at, end, &device);
+  if (good && (at == end || *at == '#'))
+    return add_op(reader, id, device);
+  while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
+    end--;
+  int width = end - begin < 40 ? (int)(end - begin) : 40;
+  return FAIL_LINE(reader,
+                   "found \"%.*s\", expected an id and perhaps a device", width,
+                   begin);
+}
+
+static regal_status read_lines(order_reader *reader, const regal_text *text) {
+  const char *at = text->bytes, *end = at + text->size;
+  while (at < end) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    stop = stop ? stop : end;
+    reader->line++;
+    REGAL_TRY(read_line(reader, at, stop));
+    at = stop + (stop < end);
+  }
+  return REGAL_OK;
+}
+
+/* -- Checks ---------------------------------------------------------------- */
+
+static regal_status check_complete(const order_reader *reader) {
+  const regal_graph *graph = reader->problem->graph;
+  uint32_t missing = graph->ops - reader->count, op = 0;
+  if (!missing)
+    return REGAL_OK;
+  while (reader->line_of[op])
+    op++;
+  return regal_fail(reader->context, REGAL_BAD_INPUT,
+                    "%s: %u of %u ops %s missing, the first is \"%.200s\" "
+                    "(id %u)",
+                    reader->name, missing, graph->ops,
+                    missing == 1 ? "is" : "are", regal_graph_name(graph, op),
+                    graph->id[op]);
+}
+
+static regal_status check_before(order_reader *reader, uint32_t before,
+                                 uint32_t op) {
+  const regal_graph *graph = reader->problem->graph;
+  if (reader->line_of[before] < reader->line_of[op])
+    return REGAL_OK;
+  reader->line = reader->line_of[op];
+  return FAIL_LINE(reader,
+                   "op \"%.200s\" (id %u) comes before op \"%.200s\" (id %u, "
+                   "line %u), for which it must wait",
+                   regal_graph_name(graph, op), graph->id[op],
+                   regal_graph_name(graph, before), graph->id[before],
+                   reader->line_of[before]);
+}
+
+static regal_status check_topological(order_reader *reader) {
+  const regal_graph *graph = reader->problem->graph;
+  for (uint32_t i = 0; i < graph->ops; i++) {
+    uint32_t op = reader->order[i];
+    for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1];
+         k++)
+      REGAL_TRY(check_before(reader, graph->producer[graph->input[k]], op));
+    for (uint32_t k = graph->control_in_begin[op];
+         k < graph->control_in_begin[op + 1]; k++)
+      REGAL_TRY(check_before(reader, graph->control_in[k], op));
+  }
+  return REGAL_OK;
+}
+
+static regal_status read_order(order_reader *reader, const regal_text *text,
+                               regal_plan **plan) {
+  if (!reader->order || !reader->line_of || !reader->placement)
+    return regal_fail_memory(reader->context);
+  REGAL_TRY(read_lines(reader, text));
+  REGAL_TRY(check_complete(reader));
+  REGAL_TRY(check_topological(reader));
+  return regal_plan_from_order(reader->context, reader->problem, reader->order,
+                               reader->placement, plan);
+}
+
+regal_status regal_plan_read_order(regal_context *context,
+                                   const regal_problem *problem,
+                                   const char *name, const regal_text *text,
+                                   regal_plan **plan) {
+  uint32_t ops = problem->graph->ops;
+  order_reader reader = {
+      .context = context,
+      .problem = problem,
+      .name = name,
+      .order = regal_alloc(context, ops, sizeof *reader.order),
+      .line_of = regal_alloc(context, ops, sizeof *reader.line_of),
+      .placement = regal_alloc(context, ops, sizeof *reader.placement)};
+  regal_status status = read_order(&reader, text, plan);
+  regal_release(context, reader.order);
+  regal_release(context, reader.line_of);
+  regal_release(context, reader.placement);
+  return status;
+}

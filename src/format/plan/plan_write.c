@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writer of plan files: one step per line, so that plans can be compared with
+ * diff; the rest is in front of them. */
+#include "cost/model/plan.h"
+#include "format/plan/machine.h"
+
+static void write_cost(regal_text *text, const regal_result *result) {
+  const regal_cost *cost = &result->cost;
+  uint32_t devices = result->problem->devices;
+  regal_text_format(text, " \"cost\": {\"runtime_ns\": %lld, \"peak_bytes\": [",
+                    (long long)cost->runtime_ns);
+  for (uint32_t a = 0; a < devices; a++)
+    regal_text_format(text, "%s%lld", a ? ", " : "",
+                      (long long)cost->peak_bytes[a]);
+  regal_text_format(text, "]},\n");
+}
+
+/* Everything but the steps and the closing brace. */
+static void write_head(regal_text *text, const regal_result *result) {
+  const regal_problem *problem = result->problem;
+  const regal_graph *graph = problem->graph;
+  bool memory = problem->objective == REGAL_MEMORY;
+  regal_text_format(text,
+                    "{\"regal_plan\": 1,\n"
+                    " \"graph\": {\"ops\": %u, \"checksum\": \"%016llx\"},\n"
+                    " \"machine\": ",
+                    graph->ops, (unsigned long long)graph->checksum);
+  regal_machine_json(text, problem->machine, graph, "             ");
+  regal_text_format(text, ",\n \"objective\": \"%s\", \"method\": ",
+                    memory ? "memory" : "runtime");
+  regal_text_json(text, result->method ? result->method : "");
+  regal_text_format(text,
+                    ", \"seed\": %llu, \"evaluations\": %llu, "
+                    "\"seconds\": %.6f,\n",
+                    (unsigned long long)result->seed,
+                    (unsigned long long)result->evaluations, result->seconds);
+  write_cost(text, result);
+  regal_text_format(
+      text, " \"bound\": {\"runtime_ns\": %lld, \"peak_bytes\": %lld},\n",
+      (long long)result->bound.runtime_ns, (long long)result->bound.peak_bytes);
+  regal_text_format(text,
+                    " \"fits\": %s, \"stop\": \"%s\", \"threads\": %d, "
+                    "\"version\": \"%s\"",
+                    result->fits ? "true" : "false",
+                    regal_stop_name(result->stop), result->threads,
+                    regal_version());
+}
+
+static void write_step(regal_text *text, const regal_graph *graph,
+                       const regal_step *step) {
+  bool runs = regal_step_runs(step);
+  regal_text_format(text, "\n  {\"%s\": ", runs ? "op" : "send");
+  regal_text_json(text, regal_graph_name(graph, step->op));
+  regal_text_format(text, ", \"id\": %u, ", graph->id[step->op]);
+  if (runs)
+    regal_text_format(text, "\"device\": %u}", step->device);
+  else
+    regal_text_format(text, "\"port\": %d, \"from\": %u, \"to\": %u}",
+                      step->port, step->device, step->to);
+}
+
+regal_status regal_plan_save(regal_context *context, const regal_result *result,
+                             const char *path) {
+  const regal_plan *plan = result->plan;
+  regal_text text;
+  regal_text_init(&text, context);
+  write_head(&text, result);
+  regal_text_format(&text, ",\n \"steps\": [");
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    if (i)
+      regal_text_append(&text, ",", 1);
+    write_step(&text, result->problem->graph, &plan->steps[i]);
+  }
+  regal_text_format(&text, "\n ]}\n");
+  regal_status status = regal_text_save(context, &text, path);
+  regal_text_free(&text);
+  return status;
+}
+
+regal_status regal_result_save_json(regal_context *context,
+                                    const regal_result *result,
+                                    const char *path) {
+  regal_text text;
+  regal_text_init(&text, context);
+  write_head(&text, result);
+  regal_text_format(&text, "}\n");
+  regal_status status = regal_text_save(context, &text, path);
+  regal_text_free(&text);
+  return status;
+}

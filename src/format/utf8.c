@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/utf8.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The least code point that needs so many bytes; shorter ones are overlong. */
+static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+
+/* Length of the sequence at `s`, 0 when there is no valid one. */
+static size_t sequence(const unsigned char *s, size_t left) {
+  if (s[0] < 0x80)
+    return s[0] != 0;
+  size_t length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+  if (s[0] < 0xC2 || s[0] > 0xF4 || length > left)
+    return 0;
+  uint32_t point = s[0] & (0xFFu >> (length + 1));
+  for (size_t i = 1; i < length; i++) {
+    if ((s[i] & 0xC0) != 0x80)
+      return 0;
+    point = point << 6 | (s[i] & 0x3F);
+  }
+  if (point < least[length] || point > 0x10FFFF ||
+      (point >= 0xD800 && point < 0xE000))
+    return 0;
+  return length;
+}
+
+size_t regal_utf8_valid(const void *bytes, size_t size) {
+  const unsigned char *s = bytes;
+  size_t at = 0;
+  while (at < size) {
+    size_t length = sequence(s + at, size - at);
+    if (!length)
+      return at;
+    at += length;
+  }
+  return size;
+}
+
+size_t regal_utf8_encode(uint32_t point, char *out) {
+  size_t length = 1;
+  while (length < 4 &&
+         (length == 1 ? point >= 0x80 : point >= least[length + 1]))
+    length++;
+  if (length == 1) {
+    out[0] = (char)point;
+    return 1;
+  }
+  for (size_t i = length; --i > 0; point >>= 6)
+    out[i] = (char)(0x80 | (point & 0x3F));
+  out[0] = (char)((0xF00u >> length) | point);
+  return length;
+}
+
+regal_status regal_utf8_check_names(regal_context *context, const char *path,
+                                    const regal_graph *graph,
+                                    const char *format) {
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    const char *name = regal_graph_name(graph, op);
+    size_t size = strlen(name);
+    if (regal_utf8_valid(name, size) != size)
+      return regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: the name of op %" PRIu32
+                        " is not UTF-8, which %s needs",
+                        path, graph->id[op], format);
+  }
+  return REGAL_OK;
+}

@@ -1,0 +1,31 @@
+/* Methods that make a plan in one pass, by the names of the table of methods.
+ */
+#ifndef REGAL_HEURISTIC_HEURISTICS_H
+#define REGAL_HEURISTIC_HEURISTICS_H
+
+#include "search/search.h"
+
+regal_status regal_method_single(regal_search *search);
+regal_status regal_method_heft(regal_search *search);
+regal_status regal_method_dfs(regal_search *search);
+regal_status regal_method_bfs(regal_search *search);
+regal_status regal_method_lpmf(regal_search *search);
+regal_status regal_method_xla_list(regal_search *search); /* heuristic/list */
+regal_status regal_method_cut(regal_search *search);
+regal_status regal_method_split(regal_search *search); /* heuristic/cut */
+regal_status
+regal_method_gp_dfs(regal_search *search); /* heuristic/partition */
+
+/* A row for each that takes milliseconds at most. */
+typedef struct regal_quick_method {
+  const char *name;
+  regal_method_fn run;
+} regal_quick_method;
+
+extern const regal_quick_method
+    regal_quick_methods[]; /* the last has no name */
+
+/* All of them, one after the other. */
+regal_status regal_start_quickly(regal_search *search);
+
+#endif

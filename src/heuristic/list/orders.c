@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The methods that run all ops in one order on one device. */
+#include "heuristic/list/orders.h"
+#include "heuristic/heuristics.h"
+
+#include "heuristic/list/placement.h"
+#include "search/search.h"
+
+static regal_status order_of_file(regal_context *context,
+                                  const regal_problem *problem,
+                                  uint32_t *order) {
+  (void)context;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    order[op] = op;
+  return REGAL_OK;
+}
+
+static void account_for(regal_search *search, const char *name,
+                        const uint8_t *placement) {
+  const regal_problem *problem = search->problem;
+  uint64_t used = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    used |= UINT64_C(1) << placement[op];
+  if (used & (used - 1))
+    regal_search_account(search,
+                         "%s, on %d devices because of where ops can run", name,
+                         __builtin_popcountll(used));
+  else
+    regal_search_account(search, "%s, everything on device %d", name,
+                         used ? __builtin_ctzll(used) : 0);
+}
+
+static regal_status run_order(regal_search *search, const char *name,
+                              regal_order_fn make) {
+  regal_context *context = search->context;
+  const regal_problem *problem = search->problem;
+  uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
+  uint8_t *placement = regal_alloc(context, problem->ops, 1);
+  regal_status status = order && placement ? make(context, problem, order)
+                                           : regal_fail_memory(context);
+  if (status == REGAL_OK) {
+    regal_place_single(problem, placement);
+    status = regal_search_offer_order(search, order, placement);
+    account_for(search, name, placement);
+  }
+  regal_release(context, order);
+  regal_release(context, placement);
+  return status;
+}
+
+regal_status regal_method_single(regal_search *search) {
+  return run_order(search, "the file's order", order_of_file);
+}
+
+regal_status regal_method_dfs(regal_search *search) {
+  return run_order(search, "depth-first order", regal_order_dfs);
+}
+
+regal_status regal_method_bfs(regal_search *search) {
+  return run_order(search, "breadth-first order", regal_order_bfs);
+}
+
+regal_status regal_method_lpmf(regal_search *search) {
+  return run_order(search, "least-peak-memory-first order", regal_order_lpmf);
+}
+
+regal_status regal_method_xla_list(regal_search *search) {
+  return run_order(search, "XLA's list order", regal_order_xla_list);
+}

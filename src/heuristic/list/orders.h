@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orders for memory that compilers use today: each gives a topological order of
+ * all ops, looking at one device only, in O((n + e) log n) for n ops and e
+ * edges. `order` has room for all ops.
+ */
+#ifndef REGAL_HEURISTIC_LIST_ORDERS_H
+#define REGAL_HEURISTIC_LIST_ORDERS_H
+
+#include "cost/model/problem.h"
+
+typedef regal_status (*regal_order_fn)(regal_context *context,
+                                       const regal_problem *problem,
+                                       uint32_t *order);
+
+/* Ops by (own bytes + bytes read, index), each after its predecessors, which
+ * are visited in that order too. */
+regal_status regal_order_dfs(regal_context *context,
+                             const regal_problem *problem, uint32_t *order);
+/* The ready op whose predecessors ran first: their positions, ascending, are
+ * compared one after the other; then by index. */
+regal_status regal_order_bfs(regal_context *context,
+                             const regal_problem *problem, uint32_t *order);
+/* Least peak memory first: of the ready ops that keep the peak as it is, the
+ * one that leaves least memory in use; when none does, the one that raises the
+ * peak least. */
+regal_status regal_order_lpmf(regal_context *context,
+                              const regal_problem *problem, uint32_t *order);
+/* The ready op that frees most bytes net of what it allocates, then the one
+ * with most successors, then the one that became ready last. */
+regal_status regal_order_xla_list(regal_context *context,
+                                  const regal_problem *problem,
+                                  uint32_t *order);
+
+#endif

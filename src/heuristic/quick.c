@@ -1,0 +1,16 @@
+/* What gives a plan within milliseconds: every search begins with all of it. */
+#include "heuristic/heuristics.h"
+
+const regal_quick_method regal_quick_methods[] = {
+    {"single", regal_method_single},     {"heft", regal_method_heft},
+    {"cut", regal_method_cut},           {"lpmf", regal_method_lpmf},
+    {"dfs", regal_method_dfs},           {"bfs", regal_method_bfs},
+    {"xla-list", regal_method_xla_list}, {NULL, NULL},
+};
+
+regal_status regal_start_quickly(regal_search *search) {
+  for (const regal_quick_method *quick = regal_quick_methods; quick->name;
+       quick++)
+    REGAL_TRY(quick->run(search));
+  return REGAL_OK;
+}

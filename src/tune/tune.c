@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* regal_tune: runs of BRKGA over (setting, graph) pairs, on all threads and
+ * processes, a round at a time.
+ *
+ * The pairs of a round that the table lacks are done in chunks. Each process
+ * does its share of a chunk, then all know all results: so every process holds
+ * the same table and takes the same decisions, and the first one writes files.
+ */
+#include "regal_tune.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/parallel/children.h"
+#include "base/parallel/ranks.h"
+#include "evolve/settings_file.h"
+#include "graph/graph.h"
+#include "regal_data.h"
+#include "tune/tune.h"
+
+enum { RUNS_PER_THREAD = 8, DEFAULT_EVALUATIONS = 5000, SECONDS_PER_SAVE = 2 };
+
+typedef struct pair {
+  uint32_t setting, graph;
+} pair;
+
+typedef struct tuner {
+  regal_context *context;
+  const regal_options *options;
+  const char *command;
+  regal_ranks ranks;
+  const regal_decoder *decoder;
+  uint64_t evaluations;
+
+  regal_graph **graphs; /* [count] */
+  regal_problem **problems;
+  size_t count;
+  uint64_t checksum; /* of the graphs */
+
+  regal_pool *pool;
+  regal_children *contexts; /* one for each thread */
+  regal_pool **singles;     /* [threads] */
+  regal_status *statuses;   /* [threads] of the first run that failed */
+
+  regal_tune_table table;
+  char csv[1100]; /* "" when there is none */
+  double last_save, save_seconds;
+  pair *pairs;          /* of this chunk */
+  regal_tried *results; /* [most_pairs] */
+  size_t most_pairs;
+  size_t first; /* of this process's share */
+
+  regal_tuning report;
+  double began;
+  regal_tuning_fn progress;
+  void *progress_state;
+} tuner;
+
+/* -- The training set ------------------------------------------------------ */
+
+static regal_status select_graphs(tuner *t, regal_dataset *dataset,
+                                  const char *path) {
+  bool split = false;
+  for (size_t i = 0; i < regal_dataset_count(dataset); i++)
+    split = split || regal_dataset_entry(dataset, i)->split[0];
+  if (split)
+    REGAL_TRY(regal_dataset_select(dataset, "train"));
+  if (!regal_dataset_count(dataset))
+    return regal_fail(t->context, REGAL_BAD_INPUT, "%s: found no graph%s", path,
+                      split ? " of split train" : "");
+  return REGAL_OK;
+}
+
+static regal_status load_one(tuner *t, regal_dataset *dataset, size_t index) {
+  regal_graph **graph = &t->graphs[t->count];
+  REGAL_TRY(regal_dataset_load(dataset, index, 0, t->options, graph));
+  regal_status status = regal_problem_create(t->context, *graph, t->options,
+                                             &t->problems[t->count]);
+  if (status != REGAL_OK) {
+    regal_graph_free(*graph);
+    return status;
+  }
+  t->checksum = regal_mix(t->checksum ^ (*graph)->checksum);
+  t->count++;
+  return REGAL_OK;
+}
+
+static size_t gcd(size_t a, size_t b) {
+  return b ? gcd(b, a % b) : a;
+}
+
+/* About the golden section of `count`, without a common divisor: steps of it,
+ * modulo `count`, reach all numbers, and the first ones are far apart. */
+static size_t golden_stride(size_t count) {
+  size_t stride = count * 89 / 144;
+  while (gcd(stride ? stride : 1, count) != 1)
+    stride++;
+  return stride ? stride : 1;
+}
+
+/* With --graphs they come from all over the set; and so do those of them that
+ * the first rounds of halving see. */
+static regal_status load_graphs(tuner *t, regal_dataset *dataset,
+                                const char *path) {
+  REGAL_TRY(select_graphs(t, dataset, path));
+  size_t all = regal_dataset_count(dataset), wanted = all;
+  if (t->options->graphs && (uint64_t)t->options->graphs < all)
+    wanted = (size_t)t->options->graphs;
+  t->graphs = regal_alloc(t->context, wanted, sizeof *t->graphs);
+  t->problems = regal_alloc(t->context, wanted, sizeof *t->problems);
+  if (!t->graphs || !t->problems)
+    return regal_fail_memory(t->context);
+  t->checksum = REGAL_HASH_BASIS;
+  for (size_t i = 0; i < wanted; i++) {
+    size_t number = i * golden_stride(wanted) % wanted;
+    REGAL_TRY(load_one(t, dataset, number * all / wanted));
+  }
+  return REGAL_OK;
+}
+
+static regal_status load_set(tuner *t, const char *path) {
+  regal_dataset *dataset;
+  REGAL_TRY(regal_dataset_open(t->context, path, &dataset));
+  regal_status status = load_graphs(t, dataset, path);
+  regal_dataset_free(dataset);
+  return status;
+}
+
+/* -- Setting up ------------------------------------------------------------ */
+
+static bool matters(const regal_option_info *option) {
+  static const char *const names[] = {"seed", "elite-bias", "exchange",
+                                      "restart"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(option->name, names[i]))
+      return true;
+  return !strcmp(option->group, "machine") ||
+         !strcmp(option->group, "objective");
+}
+
+/* Of all that a run depends on, and of which runs there are. */
+static uint64_t fingerprint_of(const tuner *t) {
+  uint64_t hash = regal_hash_text(t->checksum, t->decoder->name);
+  hash = regal_mix(hash ^ t->evaluations);
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    char value[1100] = "";
+    if (!matters(regal_option_at(i)))
+      continue;
+    regal_option_text(t->options, i, value, sizeof value);
+    hash = regal_hash_text(hash, regal_option_at(i)->name);
+    hash = regal_hash_text(hash, value);
+  }
+  for (size_t i = 0; i < regal_grid_count(t->decoder); i++) {
+    regal_settings s = regal_grid_at(t->decoder, .7, i);
+    char text[128];
+    snprintf(text, sizeof text, "%u %u %g %g", s.population, s.islands,
+             s.elites, s.mutants);
+    hash = regal_hash_text(hash, text);
+    for (size_t c = 0; c < REGAL_MOST_CLASSES; c++) {
+      snprintf(text, sizeof text, "%g %g", s.beta[c].a, s.beta[c].b);
+      hash = regal_hash_text(hash, text);
+    }
+  }
+  return hash;
+}
+
+static regal_status create_threads(tuner *t) {
+  REGAL_TRY(regal_pool_create(t->context, (int)t->options->threads, &t->pool));
+  int threads = regal_pool_threads(t->pool);
+  REGAL_TRY(regal_children_create(t->context, threads, &t->contexts));
+  t->singles = regal_alloc(t->context, (size_t)threads, sizeof *t->singles);
+  t->statuses = regal_alloc(t->context, (size_t)threads, sizeof *t->statuses);
+  if (!t->singles || !t->statuses)
+    return regal_fail_memory(t->context);
+  for (int i = 0; i < threads; i++)
+    REGAL_TRY(regal_pool_create(regal_children_at(t->contexts, i), 1,
+                                &t->singles[i]));
+  return REGAL_OK;
+}
+
+/* A chunk keeps the threads of all processes busy. */
+static regal_status create_chunk(tuner *t) {
+  size_t size = (size_t)t->ranks.size, threads = 0;
+  uint32_t *of_rank = regal_alloc(t->context, size, sizeof *of_rank);
+  if (!of_rank)
+    return regal_fail_memory(t->context);
+  of_rank[t->ranks.rank] = (uint32_t)regal_pool_threads(t->pool);
+  regal_status status =
+      regal_ranks_gather(&t->ranks, t->context, of_rank, size, sizeof *of_rank);
+  for (size_t i = 0; i < size; i++)
+    threads += of_rank[i];
+  regal_release(t->context, of_rank);
+  REGAL_TRY(status);
+  t->most_pairs = threads * RUNS_PER_THREAD;
+  t->pairs = regal_alloc(t->context, t->most_pairs, sizeof *t->pairs);
+  t->results = regal_alloc(t->context, t->most_pairs, sizeof *t->results);
+  return t->pairs && t->results ? REGAL_OK : regal_fail_memory(t->context);
+}
+
+/* The first process has read the file; now all get what it holds. */
+static regal_status share_table(tuner *t) {
+  size_t size = (size_t)t->ranks.size;
+  size_t cells = t->table.settings * t->table.graphs;
+  size_t bytes = cells * sizeof *t->table.tried;
+  if (size == 1)
+    return REGAL_OK;
+  char *all = regal_alloc(t->context, size, bytes);
+  if (!all)
+    return regal_fail_memory(t->context);
+  memcpy(all + (size_t)t->ranks.rank * bytes, t->table.tried, bytes);
+  regal_status status =
+      regal_ranks_gather(&t->ranks, t->context, all, size, bytes);
+  memcpy(t->table.tried, all, bytes);
+  regal_release(t->context, all);
+  return status;
+}
+
+static regal_status open_table(tuner *t) {
+  REGAL_TRY(regal_tune_table_create(t->context, regal_grid_count(t->decoder),
+                                    t->count, regal_grid_standard(t->decoder),
+                                    fingerprint_of(t), &t->table));
+  if (t->table.standard == t->table.settings)
+    return regal_fail(t->context, REGAL_INTERNAL,
+                      "standard BRKGA is not in the grid");
+  if (strcmp(t->options->output, "-"))
+    snprintf(t->csv, sizeof t->csv, "%s.csv", t->options->output);
+  if (t->csv[0] && t->ranks.rank == 0)
+    REGAL_TRY(regal_tune_table_load(&t->table, t->csv));
+  return share_table(t);
+}
+
+/* -- Runs ------------------------------------------------------------------ */
+
+static void run_pair(void *state, size_t item, int thread) {
+  tuner *t = state;
+  regal_context *context = regal_children_at(t->contexts, thread);
+  pair wanted = t->pairs[t->first + item];
+  regal_tried *result = &t->results[t->first + item];
+  *result = (regal_tried){.excess = -1};
+  if (regal_stop_requested(context) || t->statuses[thread] != REGAL_OK)
+    return;
+  regal_settings settings =
+      regal_grid_at(t->decoder, t->options->elite_bias, wanted.setting);
+  regal_fitness found;
+  bool complete = false;
+  regal_status status = regal_settings_try(
+      context, t->problems[wanted.graph], t->options, t->singles[thread],
+      &settings, t->evaluations, &found, &complete);
+  if (status != REGAL_OK)
+    t->statuses[thread] = status;
+  else if (complete)
+    *result = (regal_tried){found.excess, found.value};
+}
+
+/* A failure of any thread is one of the call. */
+static regal_status check_threads(tuner *t) {
+  for (int i = 0; i < regal_pool_threads(t->pool); i++)
+    if (t->statuses[i] != REGAL_OK)
+      return regal_fail(t->context, t->statuses[i], "%s",
+                        regal_error(regal_children_at(t->contexts, i)));
+  return REGAL_OK;
+}
+
+static regal_status save_table(tuner *t) {
+  double now = regal_seconds();
+  if (!t->csv[0] || t->ranks.rank)
+    return REGAL_OK;
+  REGAL_TRY(regal_tune_table_save(&t->table, t->csv));
+  t->last_save = regal_seconds();
+  t->save_seconds = t->last_save - now;
+  return REGAL_OK;
+}
+
+static bool save_is_due(const tuner *t) {
+  double since = regal_seconds() - t->last_save;
+  return since > SECONDS_PER_SAVE && since > 20 * t->save_seconds;
+}
+
+static void report(tuner *t) {
+  t->report.seconds = regal_seconds() - t->began;
+  if (t->progress && t->ranks.rank == 0)
+    t->progress(t->progress_state, &t->report);
+}
+
+/* Runs `count` pairs on all processes; *stopped if some were left out. */
+static regal_status run_chunk(tuner *t, size_t count, bool *stopped) {
+  const regal_ranks *ranks = &t->ranks;
+  t->first = regal_ranks_first(ranks, count, ranks->rank);
+  size_t end = regal_ranks_first(ranks, count, ranks->rank + 1);
+  regal_pool_run(t->pool, end - t->first, run_pair, t);
+  REGAL_TRY(check_threads(t));
+  REGAL_TRY(regal_ranks_gather(ranks, t->context, t->results, count,
+                               sizeof *t->results));
+  for (size_t i = 0; i < count; i++) {
+    pair done = t->pairs[i];
+    *regal_tune_at(&t->table, done.setting, done.graph) = t->results[i];
+    if (t->results[i].excess < 0)
+      *stopped = true;
+    else
+      t->report.runs++;
+  }
+  report(t);
+  return *stopped || save_is_due(t) ? save_table(t) : REGAL_OK;
+}
+
+/* All that the table lacks of a round, graph by graph. */
+static regal_status run_round(tuner *t, const size_t *alive, size_t count,
+                              size_t graphs, bool *stopped) {
+  size_t pairs = 0;
+  for (size_t graph = 0; graph < graphs; graph++)
+    for (size_t i = 0; i < count; i++) {
+      if (regal_tune_at(&t->table, alive[i], graph)->excess >= 0)
+        continue;
+      t->pairs[pairs++] = (pair){(uint32_t)alive[i], (uint32_t)graph};
+      if (pairs < t->most_pairs)
+        continue;
+      REGAL_TRY(run_chunk(t, pairs, stopped));
+      pairs = 0;
+      if (*stopped)
+        return REGAL_OK;
+    }
+  return pairs ? run_chunk(t, pairs, stopped) : REGAL_OK;
+}
+
+/* -- The whole ------------------------------------------------------------- */
+
+/* Runs of this round that are there already. */
+static void count_resumed(tuner *t, const size_t *alive, size_t count,
+                          size_t before, size_t graphs) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t graph = before; graph < graphs; graph++)
+      if (regal_tune_at(&t->table, alive[i], graph)->excess >= 0) {
+        t->report.runs++;
+        t->report.resumed++;
+      }
+}
+
+static regal_status run_rounds(tuner *t, size_t *alive, size_t *best,
+                               bool *stopped) {
+  regal_tune_round rounds[REGAL_MOST_ROUNDS];
+  size_t count = t->table.settings, before = 0;
+  size_t all = regal_tune_rounds(count, t->count, t->options->halving, rounds);
+  t->report.rounds = all;
+  t->report.total = regal_tune_runs(rounds, all);
+  for (size_t r = 0; r < all; r++) {
+    size_t graphs = rounds[r].graphs;
+    if (r > 0)
+      REGAL_TRY(regal_tune_keep(&t->table, rounds[r - 1].graphs,
+                                rounds[r].settings, alive, &count));
+    t->report.round = r + 1;
+    count_resumed(t, alive, count, before, graphs);
+    REGAL_TRY(run_round(t, alive, count, graphs, stopped));
+    if (*stopped)
+      return REGAL_OK;
+    before = graphs;
+    *best = regal_tune_best(&t->table, graphs, alive, count);
+    t->report.improvement = regal_tune_improvement(&t->table, *best, graphs,
+                                                   &t->report.standard_error);
+    report(t);
+  }
+  return REGAL_OK;
+}
+
+static regal_status write_best(tuner *t, size_t best) {
+  const regal_options *options = t->options;
+  regal_settings settings =
+      regal_grid_at(t->decoder, options->elite_bias, best);
+  regal_settings_origin origin = {
+      .command = t->command,
+      .objective = options->objective == REGAL_MEMORY ? "memory" : "runtime",
+      .graphs = t->count,
+      .checksum = t->checksum,
+      .devices = regal_problem_devices(t->problems[0]),
+      .evaluations = t->evaluations,
+      .seed = (uint64_t)options->seed,
+      .tried = t->table.settings,
+      .halving = options->halving,
+      .improvement = t->report.improvement,
+      .error = t->report.standard_error};
+  if (t->ranks.rank)
+    return REGAL_OK;
+  REGAL_TRY(save_table(t));
+  return regal_settings_save(t->context, options->output, &settings, &origin);
+}
+
+static regal_status tune(tuner *t) {
+  bool stopped = false;
+  size_t best = 0;
+  REGAL_TRY(create_threads(t));
+  REGAL_TRY(create_chunk(t));
+  REGAL_TRY(open_table(t));
+  t->report.settings = t->table.settings;
+  t->report.graphs = t->count;
+  t->report.rank = t->ranks.rank;
+  size_t *alive = regal_alloc(t->context, t->table.settings, sizeof *alive);
+  if (!alive)
+    return regal_fail_memory(t->context);
+  for (size_t i = 0; i < t->table.settings; i++)
+    alive[i] = i;
+  regal_status status = run_rounds(t, alive, &best, &stopped);
+  regal_release(t->context, alive);
+  if (status == REGAL_OK && !stopped)
+    status = write_best(t, best);
+  t->report.seconds = regal_seconds() - t->began;
+  return status;
+}
+
+static void free_all(tuner *t) {
+  if (t->singles)
+    for (int i = 0; i < regal_pool_threads(t->pool); i++)
+      regal_pool_free(t->singles[i]);
+  for (size_t i = 0; i < t->count; i++) {
+    regal_problem_free(t->problems[i]);
+    regal_graph_free(t->graphs[i]);
+  }
+  regal_tune_table_free(&t->table);
+  void *blocks[] = {t->results, t->pairs,    t->statuses,
+                    t->singles, t->problems, t->graphs};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    regal_release(t->context, blocks[i]);
+  regal_children_free(t->contexts);
+  regal_pool_free(t->pool);
+}
+
+static regal_status check_options(regal_context *context,
+                                  const regal_options *options,
+                                  const regal_decoder **decoder) {
+  const char *name = options->decoder[0] ? options->decoder : "paper";
+  if (!options->output[0])
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "tuning needs a file for the settings: -o FILE");
+  *decoder = regal_decoder_find(name);
+  if (!*decoder)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--decoder: there is no decoder \"%s\"; 'regal methods' "
+                      "lists them",
+                      name);
+  return REGAL_OK;
+}
+
+regal_status regal_tune(regal_context *context, const char *dataset,
+                        const regal_options *options, const char *command,
+                        regal_tuning_fn progress, void *state,
+                        regal_tuning *tuning) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!dataset || !options)
+    return regal_fail(context, REGAL_MISUSE,
+                      "tuning needs a dataset and options");
+  tuner t = {.context = context,
+             .options = options,
+             .command = command ? command : "",
+             .evaluations = options->evaluations
+                                ? (uint64_t)options->evaluations
+                                : DEFAULT_EVALUATIONS,
+             .began = regal_seconds(),
+             .progress = progress,
+             .progress_state = state};
+  REGAL_TRY(check_options(context, options, &t.decoder));
+  REGAL_TRY(regal_ranks_join(context, &t.ranks));
+  regal_status status = load_set(&t, dataset);
+  if (status == REGAL_OK)
+    status = tune(&t);
+  free_all(&t);
+  REGAL_TRY(status);
+  regal_ranks_leave(&t.ranks);
+  if (tuning)
+    *tuning = t.report;
+  return REGAL_OK;
+}

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "dataset/synthetic/synthetic.h"
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "policy/policy_file.h"
 #include "support/timing.h"
 

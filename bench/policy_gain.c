@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "learn/policies.h"
+#include "learn/guide/policies.h"
 #include "learn/workers.h"
 #include "regal_data.h"
 #include "support/oracle.h"
@@ -48,7 +48,7 @@ typedef struct graph_case {
 typedef struct bench {
   regal_context *context;
   regal_options options;
-  regal_workers *crew;
+  regal_workers *workers;
   regal_dataset *dataset;
   graph_case *cases;
   size_t count;
@@ -316,7 +316,7 @@ static void run_variant(bench *b, const char *policy, bool greedy,
   b->greedy = greedy;
   b->jittered = jittered;
   b->budget = budget;
-  check(b, regal_workers_run(b->crew, b->count * b->seeds, run_item, b));
+  check(b, regal_workers_run(b->workers, b->count * b->seeds, run_item, b));
   take_means(b, standard);
   figures f = summarise(b);
   if (standard)
@@ -374,7 +374,7 @@ static void tear_down(bench *b) {
   free(b->cases);
   free(b->costs);
   free(b->seconds);
-  regal_workers_free(b->crew);
+  regal_workers_free(b->workers);
   regal_dataset_free(b->dataset);
   regal_context_free(b->context);
 }
@@ -392,7 +392,7 @@ int main(int argc, char **argv) {
   check(&b, regal_dataset_open(b.context, argv[1], &b.dataset));
   load_cases(&b);
   read_best(&b);
-  check(&b, regal_workers_create(b.context, &b.options, &b.crew));
+  check(&b, regal_workers_create(b.context, &b.options, &b.workers));
   b.costs = calloc(b.count * b.seeds, sizeof *b.costs);
   b.seconds = calloc(b.count * b.seeds, sizeof *b.seconds);
   if (b.each_file && !(b.each = fopen(b.each_file, "w")))

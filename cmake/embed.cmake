@@ -38,5 +38,5 @@ ${includes}
 ")
 endfunction()
 
-regal_embed_folder(policies policy policy) # for src/learn/policies.c
+regal_embed_folder(policies policy policy) # for src/learn/guide/policies.c
 regal_embed_folder(settings json settings) # for src/evolve/tuned.c

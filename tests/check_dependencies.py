@@ -49,7 +49,9 @@ ROOMS = {
     "exact": ["auto"],
     "nn": ["base/parallel"],
     "policy": ["cost/model", "nn"],
-    "learn": ["auto", "policy"],
+    # A policy at work in a search, and its training.
+    "learn/guide": ["evolve", "policy"],
+    "learn": ["auto", "learn/guide"],
     "format": ["graph"],
     "format/proto": ["format"],
     "format/json": ["format"],

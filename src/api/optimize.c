@@ -15,7 +15,7 @@
 #include "evolve/proposer.h"
 #include "format/plan/machine.h"
 #include "heuristic/list/placement.h"
-#include "learn/policies.h"
+#include "learn/guide/policies.h"
 
 #define DEFAULT_EVALUATIONS 5000
 

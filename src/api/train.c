@@ -117,7 +117,7 @@ static void name_file(char *name, size_t capacity, const char *given,
     snprintf(name, capacity, "%s%s", output, ending);
 }
 
-static regal_status run(regal_context *context, regal_ranks *team, part *train,
+static regal_status run(regal_context *context, regal_ranks *ranks, part *train,
                         part *valid, regal_train_job *job,
                         regal_training *training) {
   const regal_options *options = train->options;
@@ -131,7 +131,7 @@ static regal_status run(regal_context *context, regal_ranks *team, part *train,
   job->output = options->output;
   job->checkpoint = checkpoint;
   job->log = log;
-  REGAL_TRY(regal_trainer_create(context, team, options, &train_source,
+  REGAL_TRY(regal_trainer_create(context, ranks, options, &train_source,
                                  &valid_source, &trainer));
   regal_status status = regal_train_run(trainer, job);
   if (status == REGAL_OK && training)
@@ -140,7 +140,7 @@ static regal_status run(regal_context *context, regal_ranks *team, part *train,
   return status;
 }
 
-static regal_status run_on(regal_context *context, regal_ranks *team,
+static regal_status run_on(regal_context *context, regal_ranks *ranks,
                            const char *path, const regal_options *options,
                            regal_train_job *job, regal_training *training) {
   regal_dataset *dataset;
@@ -150,7 +150,7 @@ static regal_status run_on(regal_context *context, regal_ranks *team,
   regal_status status = collect_all(&train, &valid, path);
   job->dataset = checksum_of(dataset);
   if (status == REGAL_OK)
-    status = run(context, team, &train, &valid, job, training);
+    status = run(context, ranks, &train, &valid, job, training);
   regal_release(context, valid.items);
   regal_release(context, train.items);
   regal_dataset_free(dataset);
@@ -161,7 +161,7 @@ regal_status regal_train(regal_context *context, const char *dataset,
                          const regal_options *options, const char *command,
                          regal_training_fn progress, void *state,
                          regal_training *training) {
-  regal_ranks team;
+  regal_ranks ranks;
   if (!context)
     return REGAL_MISUSE;
   if (!dataset || !options)
@@ -173,8 +173,8 @@ regal_status regal_train(regal_context *context, const char *dataset,
   regal_train_job job = {.command = command ? command : "",
                          .progress = progress,
                          .progress_state = state};
-  REGAL_TRY(regal_ranks_join(context, &team));
-  REGAL_TRY(run_on(context, &team, dataset, options, &job, training));
-  regal_ranks_leave(&team);
+  REGAL_TRY(regal_ranks_join(context, &ranks));
+  REGAL_TRY(run_on(context, &ranks, dataset, options, &job, training));
+  regal_ranks_leave(&ranks);
   return REGAL_OK;
 }

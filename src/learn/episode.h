@@ -8,7 +8,7 @@
 #define REGAL_LEARN_EPISODE_H
 
 #include "evolve/proposal.h"
-#include "learn/brkga_features.h"
+#include "learn/guide/brkga_features.h"
 
 /* What one thread runs episodes with. */
 typedef struct regal_runner {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "learn/teacher.h"
 #include "policy/features.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 
 enum { PRESET_PAPER = 1 };
 enum { REWARD_BEST = 1 };

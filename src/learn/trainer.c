@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/guide.h"
+#include "learn/guide/guide.h"
 
 static uint64_t feature_evaluations(const regal_trainer *t, uint64_t budget) {
   return t->settings.config.kind == REGAL_POLICY_BLIND
@@ -43,9 +43,9 @@ static regal_status make_network(regal_trainer *t,
   REGAL_TRY(status);
   REGAL_TRY(regal_network_create(t->context, &t->settings.config,
                                  t->settings.seed, &t->network));
-  REGAL_TRY(regal_beta_tables_create(t->context, &t->network->config,
-                                     &t->beta_tables));
-  regal_beta_tables_fill(t->beta_tables);
+  REGAL_TRY(
+      regal_beta_tables_create(t->context, &t->network->config, &t->betas));
+  regal_beta_tables_fill(t->betas);
   return REGAL_OK;
 }
 
@@ -135,7 +135,7 @@ void regal_trainer_free(regal_trainer *t) {
     regal_release(context, blocks[i]);
   regal_tasks_free(t->valid);
   regal_tasks_free(t->tasks);
-  regal_beta_tables_free(t->beta_tables);
+  regal_beta_tables_free(t->betas);
   regal_network_free(context, t->network);
   regal_workers_free(t->workers);
   regal_release(context, t);

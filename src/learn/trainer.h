@@ -14,7 +14,7 @@
 #define REGAL_LEARN_TRAINER_H
 
 #include "base/parallel/ranks.h"
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "learn/tasks.h"
 #include "learn/train_settings.h"
 #include "policy/network.h"
@@ -56,7 +56,7 @@ typedef struct regal_trainer {
 
   regal_network *network;
   regal_adam adam;
-  regal_beta_tables *beta_tables;
+  regal_beta_tables *betas;
   regal_real *best;      /* [parameters] of the best policy on validation */
   regal_real *gradients; /* [graphs][parameters] */
   regal_real *gradient;  /* [parameters] their sum */

@@ -174,7 +174,7 @@ static regal_status run_episode(void *state, size_t item,
   uint64_t seed = regal_random_at(step_key(t), (UINT64_C(1) << 32) + episode);
   regal_proposal *proposal;
   double cost;
-  REGAL_TRY(regal_propose(runner->context, t->beta_tables, slot->task->problem,
+  REGAL_TRY(regal_propose(runner->context, t->betas, slot->task->problem,
                           slot->task->encoding, actions, &proposal));
   regal_status status =
       regal_episode_run(runner, slot->task->problem, s->decoder, proposal, seed,

@@ -38,7 +38,7 @@ static regal_status propose(const regal_trainer *t, const regal_task *task,
     return regal_fail_memory(runner->context);
   regal_status status = find_actions(t, task->encoding, runner, actions);
   if (status == REGAL_OK)
-    status = regal_propose(runner->context, t->beta_tables, task->problem,
+    status = regal_propose(runner->context, t->betas, task->problem,
                            task->encoding, actions, proposal);
   regal_release(runner->context, actions);
   return status;

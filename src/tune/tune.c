@@ -15,8 +15,6 @@
 #include "base/parallel/children.h"
 #include "base/parallel/ranks.h"
 #include "evolve/settings_file.h"
-#include "graph/graph.h"
-#include "regal_data.h"
 #include "tune/tune.h"
 
 enum { RUNS_PER_THREAD = 8, DEFAULT_EVALUATIONS = 5000, SECONDS_PER_SAVE = 2 };
@@ -33,10 +31,7 @@ typedef struct tuner {
   const regal_decoder *decoder;
   uint64_t evaluations;
 
-  regal_graph **graphs; /* [count] */
-  regal_problem **problems;
-  size_t count;
-  uint64_t checksum; /* of the graphs */
+  regal_tune_set set;
 
   regal_pool *pool;
   regal_children *contexts; /* one for each thread */
@@ -57,76 +52,6 @@ typedef struct tuner {
   void *progress_state;
 } tuner;
 
-/* -- The training set ------------------------------------------------------ */
-
-static regal_status select_graphs(tuner *t, regal_dataset *dataset,
-                                  const char *path) {
-  bool split = false;
-  for (size_t i = 0; i < regal_dataset_count(dataset); i++)
-    split = split || regal_dataset_entry(dataset, i)->split[0];
-  if (split)
-    REGAL_TRY(regal_dataset_select(dataset, "train"));
-  if (!regal_dataset_count(dataset))
-    return regal_fail(t->context, REGAL_BAD_INPUT, "%s: found no graph%s", path,
-                      split ? " of split train" : "");
-  return REGAL_OK;
-}
-
-static regal_status load_one(tuner *t, regal_dataset *dataset, size_t index) {
-  regal_graph **graph = &t->graphs[t->count];
-  REGAL_TRY(regal_dataset_load(dataset, index, 0, t->options, graph));
-  regal_status status = regal_problem_create(t->context, *graph, t->options,
-                                             &t->problems[t->count]);
-  if (status != REGAL_OK) {
-    regal_graph_free(*graph);
-    return status;
-  }
-  t->checksum = regal_mix(t->checksum ^ (*graph)->checksum);
-  t->count++;
-  return REGAL_OK;
-}
-
-static size_t gcd(size_t a, size_t b) {
-  return b ? gcd(b, a % b) : a;
-}
-
-/* About the golden section of `count`, without a common divisor: steps of it,
- * modulo `count`, reach all numbers, and the first ones are far apart. */
-static size_t golden_stride(size_t count) {
-  size_t stride = count * 89 / 144;
-  while (gcd(stride ? stride : 1, count) != 1)
-    stride++;
-  return stride ? stride : 1;
-}
-
-/* With --graphs they come from all over the set; and so do those of them that
- * the first rounds of halving see. */
-static regal_status load_graphs(tuner *t, regal_dataset *dataset,
-                                const char *path) {
-  REGAL_TRY(select_graphs(t, dataset, path));
-  size_t all = regal_dataset_count(dataset), wanted = all;
-  if (t->options->graphs && (uint64_t)t->options->graphs < all)
-    wanted = (size_t)t->options->graphs;
-  t->graphs = regal_alloc(t->context, wanted, sizeof *t->graphs);
-  t->problems = regal_alloc(t->context, wanted, sizeof *t->problems);
-  if (!t->graphs || !t->problems)
-    return regal_fail_memory(t->context);
-  t->checksum = REGAL_HASH_BASIS;
-  for (size_t i = 0; i < wanted; i++) {
-    size_t number = i * golden_stride(wanted) % wanted;
-    REGAL_TRY(load_one(t, dataset, number * all / wanted));
-  }
-  return REGAL_OK;
-}
-
-static regal_status load_set(tuner *t, const char *path) {
-  regal_dataset *dataset;
-  REGAL_TRY(regal_dataset_open(t->context, path, &dataset));
-  regal_status status = load_graphs(t, dataset, path);
-  regal_dataset_free(dataset);
-  return status;
-}
-
 /* -- Setting up ------------------------------------------------------------ */
 
 static bool matters(const regal_option_info *option) {
@@ -141,7 +66,7 @@ static bool matters(const regal_option_info *option) {
 
 /* Of all that a run depends on, and of which runs there are. */
 static uint64_t fingerprint_of(const tuner *t) {
-  uint64_t hash = regal_hash_text(t->checksum, t->decoder->name);
+  uint64_t hash = regal_hash_text(t->set.checksum, t->decoder->name);
   hash = regal_mix(hash ^ t->evaluations);
   for (size_t i = 0; i < regal_option_count(); i++) {
     char value[1100] = "";
@@ -217,9 +142,9 @@ static regal_status share_table(tuner *t) {
 }
 
 static regal_status open_table(tuner *t) {
-  REGAL_TRY(regal_tune_table_create(t->context, regal_grid_count(t->decoder),
-                                    t->count, regal_grid_standard(t->decoder),
-                                    fingerprint_of(t), &t->table));
+  REGAL_TRY(regal_tune_table_create(
+      t->context, regal_grid_count(t->decoder), t->set.count,
+      regal_grid_standard(t->decoder), fingerprint_of(t), &t->table));
   if (t->table.standard == t->table.settings)
     return regal_fail(t->context, REGAL_INTERNAL,
                       "standard BRKGA is not in the grid");
@@ -245,7 +170,7 @@ static void run_pair(void *state, size_t item, int thread) {
   regal_fitness found;
   bool complete = false;
   regal_status status = regal_settings_try(
-      context, t->problems[wanted.graph], t->options, t->singles[thread],
+      context, t->set.problems[wanted.graph], t->options, t->singles[thread],
       &settings, t->evaluations, &found, &complete);
   if (status != REGAL_OK)
     t->statuses[thread] = status;
@@ -340,7 +265,8 @@ static regal_status run_rounds(tuner *t, size_t *alive, size_t *best,
                                bool *stopped) {
   regal_tune_round rounds[REGAL_MOST_ROUNDS];
   size_t count = t->table.settings, before = 0;
-  size_t all = regal_tune_rounds(count, t->count, t->options->halving, rounds);
+  size_t all =
+      regal_tune_rounds(count, t->set.count, t->options->halving, rounds);
   t->report.rounds = all;
   t->report.total = regal_tune_runs(rounds, all);
   for (size_t r = 0; r < all; r++) {
@@ -369,9 +295,9 @@ static regal_status write_best(tuner *t, size_t best) {
   regal_settings_origin origin = {
       .command = t->command,
       .objective = options->objective == REGAL_MEMORY ? "memory" : "runtime",
-      .graphs = t->count,
-      .checksum = t->checksum,
-      .devices = regal_problem_devices(t->problems[0]),
+      .graphs = t->set.count,
+      .checksum = t->set.checksum,
+      .devices = regal_problem_devices(t->set.problems[0]),
       .evaluations = t->evaluations,
       .seed = (uint64_t)options->seed,
       .tried = t->table.settings,
@@ -391,7 +317,7 @@ static regal_status tune(tuner *t) {
   REGAL_TRY(create_chunk(t));
   REGAL_TRY(open_table(t));
   t->report.settings = t->table.settings;
-  t->report.graphs = t->count;
+  t->report.graphs = t->set.count;
   t->report.rank = t->ranks.rank;
   size_t *alive = regal_alloc(t->context, t->table.settings, sizeof *alive);
   if (!alive)
@@ -410,13 +336,9 @@ static void free_all(tuner *t) {
   if (t->singles)
     for (int i = 0; i < regal_pool_threads(t->pool); i++)
       regal_pool_free(t->singles[i]);
-  for (size_t i = 0; i < t->count; i++) {
-    regal_problem_free(t->problems[i]);
-    regal_graph_free(t->graphs[i]);
-  }
+  regal_tune_set_free(&t->set);
   regal_tune_table_free(&t->table);
-  void *blocks[] = {t->results, t->pairs,    t->statuses,
-                    t->singles, t->problems, t->graphs};
+  void *blocks[] = {t->results, t->pairs, t->statuses, t->singles};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     regal_release(t->context, blocks[i]);
   regal_children_free(t->contexts);
@@ -459,7 +381,7 @@ regal_status regal_tune(regal_context *context, const char *dataset,
              .progress_state = state};
   REGAL_TRY(check_options(context, options, &t.decoder));
   REGAL_TRY(regal_ranks_join(context, &t.ranks));
-  regal_status status = load_set(&t, dataset);
+  regal_status status = regal_tune_set_load(context, dataset, options, &t.set);
   if (status == REGAL_OK)
     status = tune(&t);
   free_all(&t);

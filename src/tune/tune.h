@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of regal_tune: the grid, the table of runs, the rounds of halving.
+/* Parts of regal_tune: the grid, the graphs, the table of runs, the rounds of
+ * halving.
  *
  * A run is a function of (setting, graph, options), so a table of runs says all
  * about how far a tuning has come, whoever did them and in whichever order.
@@ -8,6 +9,7 @@
 #define REGAL_TUNE_TUNE_H
 
 #include "evolve/settings.h"
+#include "graph/graph.h"
 
 /* -- The grid (tune/grid.c) -------------------------------------------- */
 
@@ -17,6 +19,23 @@ regal_settings regal_grid_at(const regal_decoder *decoder, double elite_bias,
                              size_t index);
 /* Standard BRKGA, which all others are measured against. */
 size_t regal_grid_standard(const regal_decoder *decoder);
+
+/* -- The graphs (tune/graphs.c) ---------------------------------------- */
+
+typedef struct regal_tune_set {
+  regal_context *context;
+  regal_graph **graphs;     /* [count] */
+  regal_problem **problems; /* [count] */
+  size_t count;
+  uint64_t checksum; /* of the graphs, in order */
+} regal_tune_set;
+
+/* The graphs of split train, or all where there are no splits; options->graphs
+ * of them, if that is given. A set that failed to load is freed, too. */
+regal_status regal_tune_set_load(regal_context *context, const char *path,
+                                 const regal_options *options,
+                                 regal_tune_set *set);
+void regal_tune_set_free(regal_tune_set *set);
 
 /* -- The table of runs (tune/table.c) ---------------------------------- */
 

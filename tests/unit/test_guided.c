@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "learn/policies.h"
+#include "learn/guide/policies.h"
 #include "policy/features.h"
 #include "support/failing_allocator.h"
 #include "support/files.h"

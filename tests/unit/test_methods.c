@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "learn/policies.h"
+#include "learn/guide/policies.h"
 #include "support/every_method.h"
 #include "support/files.h"
 #include "support/machine_options.h"

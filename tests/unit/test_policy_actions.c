@@ -6,7 +6,7 @@
 
 #include "support/toy_graph.h"
 
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "policy/actions.h"
 #include "policy/features.h"
 #include "policy/rule.h"

@@ -5,7 +5,7 @@
 
 #include "support/toy_graph.h"
 
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "policy/features.h"
 #include "support/random_cases.h"
 

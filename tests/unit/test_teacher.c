@@ -74,13 +74,13 @@ static void check_actions(const lesson *l) {
 static void test_teacher(void **state) {
   (void)state;
   regal_context *context;
-  regal_workers *crew;
+  regal_workers *workers;
   regal_options options;
   double ratio = 0;
   regal_context_create(&context, NULL);
   regal_options_init(&options);
   options.threads = 1;
-  assert_int_equal(regal_workers_create(context, &options, &crew), REGAL_OK);
+  assert_int_equal(regal_workers_create(context, &options, &workers), REGAL_OK);
   for (uint64_t seed = 1; seed <= CASES; seed++) {
     lesson l = {.decoder = regal_decoder_find("paper")};
     regal_graph *graph;
@@ -91,7 +91,7 @@ static void test_teacher(void **state) {
                      REGAL_OK);
     l.problem = problem;
     l.genes = calloc(regal_decoder_genes(l.decoder, problem), sizeof *l.genes);
-    assert_int_equal(regal_workers_run(crew, 1, teach, &l), REGAL_OK);
+    assert_int_equal(regal_workers_run(workers, 1, teach, &l), REGAL_OK);
     double taught = decoded(context, &l);
     ratio += (l.brkga > 0 ? taught / l.brkga : 1) / CASES;
     check_actions(&l);
@@ -101,7 +101,7 @@ static void test_teacher(void **state) {
   }
   if (!(ratio < 0.97))
     fail_msg("the teacher's cost is %.3f times BRKGA's", ratio);
-  regal_workers_free(crew);
+  regal_workers_free(workers);
   regal_context_free(context);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that train together: one, or the ranks of mpirun.
+/* The processes (ranks, in MPI's terms) that train or tune together: one, or
+ * those that mpirun started.
  *
- * All of them hold the same parameters and do the same updates; they share out
- * the episodes, and gather is the only thing that they say to each other. So
- * nothing else knows MPI. One of team_local.c and team_mpi.c is built.
+ * All ranks hold the same state and take the same decisions. They divide the
+ * work among them, and regal_ranks_gather is their only communication, so that
+ * no other file uses MPI. One of ranks_local.c and ranks_mpi.c is built.
  */
 #ifndef REGAL_BASE_PARALLEL_RANKS_H
 #define REGAL_BASE_PARALLEL_RANKS_H
@@ -14,15 +15,15 @@
 
 typedef struct regal_ranks {
   int rank, size;
-  bool owned; /* MPI was started by us */
+  bool owned; /* this call started MPI, and ends it */
 } regal_ranks;
 
-/* Joins the other ranks if mpirun started this process. */
+/* Finds the other ranks if mpirun started this process. */
 regal_status regal_ranks_join(regal_context *context, regal_ranks *ranks);
 /* After success only: a rank that ends without it ends the whole job. */
 void regal_ranks_leave(regal_ranks *ranks);
 
-/* The first item of a rank when `items` are shared out in order. */
+/* The first item of a rank when `items` are divided in order. */
 static inline size_t regal_ranks_first(const regal_ranks *ranks, size_t items,
                                        int rank) {
   return items * (size_t)rank / (size_t)ranks->size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ranks of one, where regal was built without MPI. */
+/* Ranks without MPI: this process is the only one. */
 #include "base/parallel/ranks.h"
 
 regal_status regal_ranks_join(regal_context *context, regal_ranks *ranks) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ranks of MPI's ranks.
+/* Ranks by MPI.
  *
  * MPI is started only where mpirun has started this process, so that a lone
  * `regal train` neither waits for it nor depends on its daemons. A rank that

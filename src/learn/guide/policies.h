@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies by name: rules, those that come with regal, and files. */
-#ifndef REGAL_LEARN_POLICIES_H
-#define REGAL_LEARN_POLICIES_H
+#ifndef REGAL_LEARN_GUIDE_POLICIES_H
+#define REGAL_LEARN_GUIDE_POLICIES_H
 
-#include "learn/guide.h"
+#include "learn/guide/guide.h"
 
 /* A policy that the library holds, made of policies/NAME.policy. */
 typedef struct regal_shipped_policy {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "learn/guide.h"
+#include "learn/guide/guide.h"
 
 #include <string.h>
 
@@ -55,8 +55,8 @@ static regal_status propose_from(regal_guide *guide, regal_search *search,
     return regal_fail_memory(guide->context);
   regal_status status = choose(guide, search, encoding, greedy, actions);
   if (status == REGAL_OK) {
-    regal_beta_tables_fill_for(guide->beta_tables, encoding, actions);
-    status = regal_propose(guide->context, guide->beta_tables, search->problem,
+    regal_beta_tables_fill_for(guide->betas, encoding, actions);
+    status = regal_propose(guide->context, guide->betas, search->problem,
                            encoding, actions, proposal);
   }
   regal_release(guide->context, actions);
@@ -102,7 +102,7 @@ static regal_status fill(regal_guide *guide, const char *name) {
       .propose = propose,
   };
   return regal_beta_tables_create(guide->context, &guide->config,
-                                  &guide->beta_tables);
+                                  &guide->betas);
 }
 
 regal_status regal_guide_create(regal_context *context, const char *name,
@@ -134,7 +134,7 @@ regal_status regal_guide_create(regal_context *context, const char *name,
 void regal_guide_free(regal_guide *guide) {
   if (!guide)
     return;
-  regal_beta_tables_free(guide->beta_tables);
+  regal_beta_tables_free(guide->betas);
   regal_policy_free(guide->policy);
   regal_release(guide->context, guide->name);
   regal_release(guide->context, guide);

@@ -10,8 +10,8 @@
  * The run has random numbers of its own, so that what follows does not begin
  * with the same chromosomes.
  */
-#ifndef REGAL_LEARN_BRKGA_FEATURES_H
-#define REGAL_LEARN_BRKGA_FEATURES_H
+#ifndef REGAL_LEARN_GUIDE_BRKGA_FEATURES_H
+#define REGAL_LEARN_GUIDE_BRKGA_FEATURES_H
 
 #include "decode/decoder.h"
 #include "search/search.h"

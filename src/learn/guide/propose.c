@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,29 +81,27 @@ regal_status regal_config_add_head(regal_context *context,
   return REGAL_OK;
 }
 
-/* -- Palette --------------------------------------------------------------- */
+/* -- Tables of Betas ------------------------------------------------------- */
 
 /* Heads of the same levels share their shapes. */
-static void number_shapes(regal_beta_tables *beta_tables) {
-  const regal_policy_head *heads = beta_tables->config->heads;
-  beta_tables->count = 0;
-  for (uint32_t h = 0; h < beta_tables->config->head_count; h++) {
+static void number_shapes(regal_beta_tables *betas) {
+  const regal_policy_head *heads = betas->config->heads;
+  betas->count = 0;
+  for (uint32_t h = 0; h < betas->config->head_count; h++) {
     uint32_t same = 0;
     while (heads[same].mean_levels != heads[h].mean_levels ||
            heads[same].variance_levels != heads[h].variance_levels)
       same++;
-    beta_tables->first[h] =
-        same < h ? beta_tables->first[same] : beta_tables->count;
+    betas->first[h] = same < h ? betas->first[same] : betas->count;
     if (same == h)
-      beta_tables->count +=
-          (size_t)heads[h].mean_levels * heads[h].variance_levels;
+      betas->count += (size_t)heads[h].mean_levels * heads[h].variance_levels;
   }
 }
 
-static void set_shapes(regal_beta_tables *beta_tables) {
-  for (uint32_t h = 0; h < beta_tables->config->head_count; h++) {
-    const regal_policy_head *head = &beta_tables->config->heads[h];
-    regal_beta_shape *shape = beta_tables->shapes + beta_tables->first[h];
+static void set_shapes(regal_beta_tables *betas) {
+  for (uint32_t h = 0; h < betas->config->head_count; h++) {
+    const regal_policy_head *head = &betas->config->heads[h];
+    regal_beta_shape *shape = betas->shapes + betas->first[h];
     for (uint32_t m = 0; m < head->mean_levels; m++)
       for (uint32_t v = 0; v < head->variance_levels; v++) {
         regal_action_beta beta = regal_action_dequantise(head, m, v);
@@ -114,7 +112,7 @@ static void set_shapes(regal_beta_tables *beta_tables) {
 
 regal_status regal_beta_tables_create(regal_context *context,
                                       const regal_policy_config *config,
-                                      regal_beta_tables **beta_tables) {
+                                      regal_beta_tables **betas) {
   regal_beta_tables *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(context);
@@ -130,57 +128,57 @@ regal_status regal_beta_tables_create(regal_context *context,
     return regal_fail_memory(context);
   }
   set_shapes(made);
-  *beta_tables = made;
+  *betas = made;
   return REGAL_OK;
 }
 
-void regal_beta_tables_free(regal_beta_tables *beta_tables) {
-  if (!beta_tables)
+void regal_beta_tables_free(regal_beta_tables *betas) {
+  if (!betas)
     return;
-  regal_release(beta_tables->context, beta_tables->shapes);
-  regal_release(beta_tables->context, beta_tables->tables);
-  regal_release(beta_tables->context, beta_tables->made);
-  regal_release(beta_tables->context, beta_tables);
+  regal_release(betas->context, betas->shapes);
+  regal_release(betas->context, betas->tables);
+  regal_release(betas->context, betas->made);
+  regal_release(betas->context, betas);
 }
 
-static void fill_table(regal_beta_tables *beta_tables, size_t shape) {
-  if (beta_tables->made[shape])
+static void fill_table(regal_beta_tables *betas, size_t shape) {
+  if (betas->made[shape])
     return;
-  regal_beta_table(beta_tables->shapes[shape].a, beta_tables->shapes[shape].b,
-                   beta_tables->tables + shape * REGAL_BETA_QUANTILES);
-  beta_tables->made[shape] = true;
+  regal_beta_table(betas->shapes[shape].a, betas->shapes[shape].b,
+                   betas->tables + shape * REGAL_BETA_QUANTILES);
+  betas->made[shape] = true;
 }
 
-void regal_beta_tables_fill(regal_beta_tables *beta_tables) {
-  for (size_t i = 0; i < beta_tables->count; i++)
-    fill_table(beta_tables, i);
+void regal_beta_tables_fill(regal_beta_tables *betas) {
+  for (size_t i = 0; i < betas->count; i++)
+    fill_table(betas, i);
 }
 
-static size_t shape_of(const regal_beta_tables *beta_tables, uint32_t head,
+static size_t shape_of(const regal_beta_tables *betas, uint32_t head,
                        const uint8_t *action) {
-  return beta_tables->first[head] +
-         (size_t)action[0] * beta_tables->config->heads[head].variance_levels +
+  return betas->first[head] +
+         (size_t)action[0] * betas->config->heads[head].variance_levels +
          action[1];
 }
 
-void regal_beta_tables_fill_for(regal_beta_tables *beta_tables,
+void regal_beta_tables_fill_for(regal_beta_tables *betas,
                                 const regal_encoding *encoding,
                                 const uint8_t *actions) {
-  for (uint32_t h = 0; h < beta_tables->config->head_count; h++) {
-    const regal_policy_head *head = &beta_tables->config->heads[h];
+  for (uint32_t h = 0; h < betas->config->head_count; h++) {
+    const regal_policy_head *head = &betas->config->heads[h];
     const uint8_t *end = actions + regal_head_actions(head, encoding);
     for (; actions < end; actions += regal_head_levels(head))
-      fill_table(beta_tables, shape_of(beta_tables, h, actions));
+      fill_table(betas, shape_of(betas, h, actions));
   }
 }
 
 /* -- Proposal -------------------------------------------------------------- */
 
 static regal_status set_head(regal_proposal *proposal,
-                             const regal_beta_tables *beta_tables, uint32_t h,
+                             const regal_beta_tables *betas, uint32_t h,
                              const regal_encoding *encoding,
                              const uint8_t *actions) {
-  const regal_policy_head *head = &beta_tables->config->heads[h];
+  const regal_policy_head *head = &betas->config->heads[h];
   size_t genes = regal_head_items(head, encoding) * head->genes;
   size_t levels = regal_head_levels(head);
   uint32_t *table_of;
@@ -193,7 +191,7 @@ static regal_status set_head(regal_proposal *proposal,
   REGAL_TRY(regal_proposal_tables_of(proposal, head->gene_class, &table_of));
   for (size_t i = 0; i < genes; i++, actions += levels) {
     table_of[i] =
-        (uint32_t)(shape_of(beta_tables, h, actions) * REGAL_BETA_QUANTILES);
+        (uint32_t)(shape_of(betas, h, actions) * REGAL_BETA_QUANTILES);
     if (head->bias_levels)
       REGAL_TRY(regal_proposal_set_bias(proposal, head->gene_class, i,
                                         regal_action_bias(head, actions[2])));
@@ -202,21 +200,21 @@ static regal_status set_head(regal_proposal *proposal,
 }
 
 regal_status regal_propose(regal_context *context,
-                           const regal_beta_tables *beta_tables,
+                           const regal_beta_tables *betas,
                            const regal_problem *problem,
                            const regal_encoding *encoding,
                            const uint8_t *actions, regal_proposal **proposal) {
   regal_proposal *made;
-  REGAL_TRY(regal_proposal_borrow(
-      context, problem, beta_tables->config->decoder, beta_tables->tables,
-      beta_tables->shapes, beta_tables->count, &made));
-  for (uint32_t h = 0; h < beta_tables->config->head_count; h++) {
-    regal_status status = set_head(made, beta_tables, h, encoding, actions);
+  REGAL_TRY(regal_proposal_borrow(context, problem, betas->config->decoder,
+                                  betas->tables, betas->shapes, betas->count,
+                                  &made));
+  for (uint32_t h = 0; h < betas->config->head_count; h++) {
+    regal_status status = set_head(made, betas, h, encoding, actions);
     if (status != REGAL_OK) {
       regal_proposal_free(made);
       return status;
     }
-    actions += regal_head_actions(&beta_tables->config->heads[h], encoding);
+    actions += regal_head_actions(&betas->config->heads[h], encoding);
   }
   *proposal = made;
   return REGAL_OK;

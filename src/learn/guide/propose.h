@@ -2,11 +2,11 @@
 /* From a problem to what a policy reads, and from its actions to a proposal:
  * here the policy's heads meet the decoder's gene classes, by name.
  */
-#ifndef REGAL_LEARN_PROPOSE_H
-#define REGAL_LEARN_PROPOSE_H
+#ifndef REGAL_LEARN_GUIDE_PROPOSE_H
+#define REGAL_LEARN_GUIDE_PROPOSE_H
 
 #include "evolve/proposal.h"
-#include "learn/brkga_features.h"
+#include "learn/guide/brkga_features.h"
 #include "policy/policy.h"
 
 /* The problem as the policy reads it; features may be NULL: zeros. Freed by
@@ -43,21 +43,21 @@ typedef struct regal_beta_tables {
 
 regal_status regal_beta_tables_create(regal_context *context,
                                       const regal_policy_config *config,
-                                      regal_beta_tables **beta_tables);
-void regal_beta_tables_free(regal_beta_tables *beta_tables);
+                                      regal_beta_tables **betas);
+void regal_beta_tables_free(regal_beta_tables *betas);
 /* Fills the tables of every action. */
-void regal_beta_tables_fill(regal_beta_tables *beta_tables);
+void regal_beta_tables_fill(regal_beta_tables *betas);
 /* Fills the tables that these actions need. */
-void regal_beta_tables_fill_for(regal_beta_tables *beta_tables,
+void regal_beta_tables_fill_for(regal_beta_tables *betas,
                                 const regal_encoding *encoding,
                                 const uint8_t *actions);
 
-/* The proposal of one action vector, on the beta_tables's tables, which must be
+/* The proposal of one action vector, on the tables of `betas`, which must be
  * filled for it and outlive it: a Beta for each gene of the heads' classes and
  * perhaps a crossover bias; other classes are uniform. The policy must be for
  * the problem's number of devices. */
 regal_status regal_propose(regal_context *context,
-                           const regal_beta_tables *beta_tables,
+                           const regal_beta_tables *betas,
                            const regal_problem *problem,
                            const regal_encoding *encoding,
                            const uint8_t *actions, regal_proposal **proposal);

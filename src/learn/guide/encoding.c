@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A problem as the policy reads it. */
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "policy/features.h"
 
 /* The mean over the devices that can run the op. */

@@ -2,11 +2,11 @@
 /* A policy at work: reads a problem, chooses actions, and hands the search a
  * proposal (evolve/proposer.h).
  */
-#ifndef REGAL_LEARN_GUIDE_H
-#define REGAL_LEARN_GUIDE_H
+#ifndef REGAL_LEARN_GUIDE_GUIDE_H
+#define REGAL_LEARN_GUIDE_GUIDE_H
 
 #include "evolve/proposer.h"
-#include "learn/propose.h"
+#include "learn/guide/propose.h"
 #include "policy/policy_file.h"
 #include "policy/rule.h"
 
@@ -17,7 +17,7 @@ typedef struct regal_guide {
   regal_policy *policy; /* or NULL: a rule */
   regal_rule rule;
   regal_policy_config config;
-  regal_beta_tables *beta_tables;
+  regal_beta_tables *betas;
 } regal_guide;
 
 /* Takes the policy over, also when it fails; with NULL the rule serves, on the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "learn/policies.h"
+#include "learn/guide/policies.h"
 
 #include <string.h>
 

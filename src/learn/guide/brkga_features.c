@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "learn/brkga_features.h"
+#include "learn/guide/brkga_features.h"
 
 #include "evolve/brkga.h"
 

@@ -47,7 +47,7 @@ static regal_status report(regal_cli *cli, const regal_result *result,
   if (cli->options.json)
     status = regal_result_save_json(context, result, "-");
   else {
-    fprintf(stream, "VALID: the plan's %u steps keep all rules\n\n",
+    fprintf(stream, "VALID: the plan's %u steps obey all rules\n\n",
             result->plan->step_count);
     status = regal_report_summary(context, result, stream);
     if (status == REGAL_OK) {

@@ -111,7 +111,7 @@ static void put_figure(regal_text *text, int64_t value, bool memory) {
     regal_text_duration(text, value);
 }
 
-/* "within 9.0% of the bound": what the bound says about the objective. */
+/* "9.0% above the lower bound": what the bound says about the objective. */
 static void put_gap(regal_text *text, const regal_result *result) {
   bool memory = result->problem->objective == REGAL_MEMORY;
   int64_t value = figure(&result->cost, memory);
@@ -119,14 +119,14 @@ static void put_gap(regal_text *text, const regal_result *result) {
   double gap = regal_layout_percent(value - bound, bound);
   put_label(text, "quality");
   if (value == bound)
-    regal_text_format(text, "proven optimal: %s meets its bound\n",
+    regal_text_format(text, "proven optimal: %s equals the lower bound\n",
                       memory ? "peak memory" : "run time");
   else if (bound <= 0)
-    regal_text_format(text, "no bound is known\n");
+    regal_text_format(text, "no lower bound is known\n");
   else if (gap < 0.1)
-    regal_text_format(text, "within 0.1%% of the bound\n");
+    regal_text_format(text, "less than 0.1%% above the lower bound\n");
   else
-    regal_text_format(text, "within %.1f%% of the bound\n", gap);
+    regal_text_format(text, "%.1f%% above the lower bound\n", gap);
 }
 
 static void put_figure_row(regal_text *text, const regal_result *result,

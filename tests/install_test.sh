@@ -39,6 +39,10 @@ if command -v c++ >/dev/null; then
     $(pkg-config --cflags regal) "$work/alone.c"
 fi
 
+grep -q '^License: Apache-2.0$' "$library_folder/pkgconfig/regal.pc" ||
+  fail "regal.pc does not name the licence"
+pkg-config --validate regal || fail "pkg-config does not accept regal.pc"
+
 version=$("$prefix/bin/regal" --version | head -n 1 | cut -d" " -f1,2)
 [ "$version" = "regal $(pkg-config --modversion regal)" ] ||
   fail "the program says '$version', regal.pc $(pkg-config --modversion regal)"

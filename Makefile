@@ -16,7 +16,7 @@ else
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test slow bench fuzz install format clean help
+.PHONY: all demo test slow bench fuzz docs install format clean help
 
 all: ## Build build/regal and the libraries
 	$(setup) build
@@ -51,6 +51,12 @@ fuzz: ## Fuzz every target for SECONDS=600 each, two at a time
 	cmake --preset fuzz --log-level=NOTICE
 	cmake --build --preset fuzz -j $(JOBS)
 	scripts/fuzz.sh build-fuzz/fuzz $(SECONDS)
+
+docs: ## Rewrite the options and the outputs shown in README.md and docs/
+	$(setup) build test
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS) --target regal
+	scripts/make_docs.py build/regal
 
 install: ## Install to PREFIX=/usr/local (DESTDIR works too)
 	@test -x build/regal || $(MAKE) all

@@ -1,47 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of a plan that somebody else made. */
-#include "cost/model/plan.h"
-#include "cost/model/problem.h"
+/* regal_evaluate: the result of a plan that was made elsewhere. The verifier
+ * checks it and computes its cost; the lower bounds and the cost before are
+ * those that a search would report. */
+#include "api/evaluate.h"
 
-/* Replaces the plan of a result, and all that says where it came from. */
-static regal_status replace_plan(regal_context *context, const regal_plan *plan,
-                                 const regal_cost *cost, regal_result *result) {
-  regal_plan *copy;
-  char *account = regal_copy_text(context, "");
-  if (!account)
-    return regal_fail_memory(context);
-  regal_status status = regal_plan_copy(context, plan, &copy);
-  if (status != REGAL_OK) {
-    regal_release(context, account);
-    return status;
+#include "cost/bound/bound.h"
+#include "cost/model/plan.h"
+#include "cost/verify/verify.h"
+#include "heuristic/list/placement.h"
+
+regal_status regal_cost_before(regal_context *context,
+                               const regal_problem *problem,
+                               regal_cost *before) {
+  uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
+  uint8_t *placement = regal_alloc(context, problem->ops, 1);
+  regal_plan *plan = NULL;
+  regal_status status = REGAL_OK;
+  if (!order || !placement)
+    status = regal_fail_memory(context);
+  for (uint32_t op = 0; status == REGAL_OK && op < problem->ops; op++)
+    order[op] = op;
+  if (status == REGAL_OK) {
+    regal_place_single(problem, placement);
+    status = regal_plan_from_order(context, problem, order, placement, &plan);
   }
-  regal_release(context, result->account);
-  regal_plan_free(result->plan);
-  result->account = account;
-  result->plan = copy;
-  result->cost = *cost;
-  result->fits = cost->excess_bytes == 0;
-  result->stop = REGAL_STOP_DONE;
-  result->method = "given";
-  result->seed = result->evaluations = 0;
-  result->seconds = 0;
-  result->threads = 0;
-  return REGAL_OK;
+  if (status == REGAL_OK)
+    status = regal_verify(context, problem, plan, before);
+  regal_plan_free(plan);
+  regal_release(context, placement);
+  regal_release(context, order);
+  return status;
+}
+
+static regal_status fill(regal_context *context, const regal_problem *problem,
+                         const regal_plan *plan, regal_result *result) {
+  REGAL_TRY(regal_verify(context, problem, plan, &result->cost));
+  REGAL_TRY(regal_bound_runtime(context, problem, &result->bound.runtime_ns));
+  REGAL_TRY(regal_bound_memory(context, problem, &result->bound.peak_bytes));
+  REGAL_TRY(regal_cost_before(context, problem, &result->before));
+  REGAL_TRY(regal_plan_copy(context, plan, &result->plan));
+  result->account = regal_copy_text(context, "");
+  return result->account ? REGAL_OK : regal_fail_memory(context);
 }
 
 regal_status regal_evaluate(regal_context *context,
                             const regal_problem *problem,
                             const regal_plan *plan, regal_result **result) {
-  regal_cost cost;
-  regal_options options;
-  regal_result *made;
-  REGAL_TRY(regal_verify(context, problem, plan, &cost));
-  /* The plan of one device brings the bound and the cost before. */
-  regal_options_init(&options);
-  REGAL_TRY(regal_options_set(context, &options, "method", "single"));
-  REGAL_TRY(regal_options_set(context, &options, "threads", "1"));
-  REGAL_TRY(regal_optimize(context, problem, &options, &made));
-  regal_status status = replace_plan(context, plan, &cost, made);
+  regal_result *made = regal_alloc(context, 1, sizeof *made);
+  if (!made)
+    return regal_fail_memory(context);
+  made->context = context;
+  made->problem = problem;
+  made->stop = REGAL_STOP_DONE;
+  made->method = "given";
+  regal_status status = fill(context, problem, plan, made);
+  made->fits = made->cost.excess_bytes == 0;
   if (status == REGAL_OK)
     *result = made;
   else

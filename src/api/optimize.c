@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "api/evaluate.h"
 #include "api/methods.h"
 #include "auto/auto.h"
 #include "base/options.h"
@@ -14,7 +15,6 @@
 #include "evolve/proposal.h"
 #include "evolve/proposer.h"
 #include "format/plan/machine.h"
-#include "heuristic/list/placement.h"
 #include "learn/guide/policies.h"
 
 #define DEFAULT_EVALUATIONS 5000
@@ -185,30 +185,6 @@ static regal_status run_search(regal_search *search, regal_guide **guide) {
   return REGAL_OK;
 }
 
-/* Everything on one device, in the file's order: what a user has today. */
-static regal_status cost_before(regal_search *search, regal_cost *before) {
-  const regal_problem *problem = search->problem;
-  regal_context *context = search->context;
-  uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
-  uint8_t *placement = regal_alloc(context, problem->ops, 1);
-  regal_plan *plan = NULL;
-  regal_status status = REGAL_OK;
-  if (!order || !placement)
-    status = regal_fail_memory(context);
-  for (uint32_t op = 0; status == REGAL_OK && op < problem->ops; op++)
-    order[op] = op;
-  if (status == REGAL_OK) {
-    regal_place_single(problem, placement);
-    status = regal_plan_from_order(context, problem, order, placement, &plan);
-  }
-  if (status == REGAL_OK)
-    status = regal_verify(context, problem, plan, before);
-  regal_plan_free(plan);
-  regal_release(context, placement);
-  regal_release(context, order);
-  return status;
-}
-
 /* The verifier's word on the best plan; it must agree with the fast code. */
 static regal_status judge(regal_search *search, regal_result *result) {
   REGAL_TRY(regal_verify(search->context, search->problem, search->best,
@@ -219,7 +195,8 @@ static regal_status judge(regal_search *search, regal_result *result) {
     return regal_fail(search->context, REGAL_INTERNAL,
                       "the simulator and the verifier disagree on a plan");
   REGAL_TRY(complete_bounds(search));
-  REGAL_TRY(cost_before(search, &result->before));
+  REGAL_TRY(
+      regal_cost_before(search->context, search->problem, &result->before));
   result->account = regal_copy_text(search->context, search->account);
   if (!result->account)
     return regal_fail_memory(search->context);

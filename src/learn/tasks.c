@@ -122,8 +122,13 @@ static regal_status load(regal_tasks *tasks, size_t index) {
                                &task->problem));
   tasks->ops += task->problem->ops;
   tasks->loaded[(tasks->first + tasks->count++) % tasks->source.count] = index;
-  if (!task->known && !is_needed(tasks->unknown, tasks->unknown_count, index))
-    tasks->unknown[tasks->unknown_count++] = index;
+  return REGAL_OK;
+}
+
+regal_status regal_tasks_problem(regal_tasks *tasks, size_t index,
+                                 const regal_problem **problem) {
+  REGAL_TRY(load(tasks, index));
+  *problem = tasks->tasks[index].problem;
   return REGAL_OK;
 }
 
@@ -178,6 +183,15 @@ static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
                                            : regal_fail_memory(tasks->context);
 }
 
+static void list_unknown(regal_tasks *tasks, const size_t *indices,
+                         size_t count) {
+  tasks->unknown_count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!tasks->tasks[indices[i]].known &&
+        !is_needed(tasks->unknown, tasks->unknown_count, indices[i]))
+      tasks->unknown[tasks->unknown_count++] = indices[i];
+}
+
 static regal_status study_all(regal_tasks *tasks) {
   for (size_t i = 0; i < tasks->unknown_count; i++)
     REGAL_TRY(make_arrays(tasks, &tasks->tasks[tasks->unknown[i]]));
@@ -188,7 +202,6 @@ static regal_status study_all(regal_tasks *tasks) {
     return REGAL_OK;
   for (size_t i = 0; i < tasks->unknown_count; i++)
     tasks->tasks[tasks->unknown[i]].known = true;
-  tasks->unknown_count = 0;
   return REGAL_OK;
 }
 
@@ -207,6 +220,7 @@ regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
   make_room(tasks, indices, count);
   for (size_t i = 0; i < count; i++)
     REGAL_TRY(load(tasks, indices[i]));
+  list_unknown(tasks, indices, count);
   REGAL_TRY(study_all(tasks));
   for (size_t i = 0; i < count; i++)
     REGAL_TRY(encode(tasks, &tasks->tasks[indices[i]]));

@@ -53,6 +53,10 @@ regal_status regal_tasks_create(regal_context *context, regal_workers *workers,
                                 regal_tasks **tasks);
 void regal_tasks_free(regal_tasks *tasks);
 size_t regal_tasks_count(const regal_tasks *tasks);
+/* Loads a task, if it is not in memory, and nothing more: nothing is computed
+ * about it. The problem lives until the next call. */
+regal_status regal_tasks_problem(regal_tasks *tasks, size_t index,
+                                 const regal_problem **problem);
 /* Has all of these in memory at once, until the next call. After a stop request
  * some may be unknown. */
 regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,

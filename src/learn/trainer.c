@@ -32,15 +32,11 @@ static regal_status make_tasks(regal_trainer *t, const regal_task_source *train,
 }
 
 /* The first graph says what all of them need of the policy. */
-static regal_status make_network(regal_trainer *t,
-                                 const regal_task_source *train) {
-  regal_graph *graph;
-  regal_problem *problem;
-  REGAL_TRY(train->load(train->state, 0, &graph, &problem));
-  regal_status status =
-      regal_train_settings_bind(t->context, t->options, problem, &t->settings);
-  train->free(graph, problem);
-  REGAL_TRY(status);
+static regal_status make_network(regal_trainer *t) {
+  const regal_problem *problem;
+  REGAL_TRY(regal_tasks_problem(t->tasks, 0, &problem));
+  REGAL_TRY(
+      regal_train_settings_bind(t->context, t->options, problem, &t->settings));
   REGAL_TRY(regal_network_create(t->context, &t->settings.config,
                                  t->settings.seed, &t->network));
   REGAL_TRY(
@@ -82,8 +78,8 @@ static regal_status fill(regal_trainer *t, const regal_task_source *train,
                          const regal_task_source *valid) {
   REGAL_TRY(regal_train_settings_read(t->context, t->options, &t->settings));
   REGAL_TRY(regal_workers_create(t->context, t->options, &t->workers));
-  REGAL_TRY(make_network(t, train));
   REGAL_TRY(make_tasks(t, train, valid));
+  REGAL_TRY(make_network(t));
   REGAL_TRY(make_arrays(t));
   t->state.best_valid = NAN;
   t->report = (regal_training){.steps = t->settings.steps,

@@ -61,10 +61,11 @@ static regal_status examine(void *state, size_t item,
       runner, task->problem, t->settings.decoder, proposal,
       regal_tasks_seed(t->valid, index), budget - spent, 1, &cost);
   regal_proposal_free(proposal);
+  REGAL_TRY(status);
   if (cost > task->seen)
     cost = task->seen;
   t->gains[index] = task->standard > 0 ? 100 * (1 - cost / task->standard) : 0;
-  return status;
+  return REGAL_OK;
 }
 
 static regal_status need_all(regal_trainer *t, size_t first, size_t end) {

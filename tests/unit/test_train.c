@@ -350,6 +350,85 @@ static void test_validation(void **state) {
   assert_true(fabs(sum / 2 - made.best_valid) < 1e-9);
 }
 
+/* -- Trainers of their own ------------------------------------------------- */
+
+/* Graphs of the dataset, and how often each was loaded. */
+typedef struct counted {
+  regal_context *context;
+  regal_dataset *dataset;
+  regal_options options;
+  unsigned loads[10];
+} counted;
+
+static regal_status load_counted(void *state, size_t index, regal_graph **graph,
+                                 regal_problem **problem) {
+  counted *c = state;
+  c->loads[index]++;
+  assert_int_equal(regal_dataset_load(c->dataset, index, 0, &c->options, graph),
+                   REGAL_OK);
+  return regal_problem_create(c->context, *graph, &c->options, problem);
+}
+
+static void free_counted(regal_graph *graph, regal_problem *problem) {
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+}
+
+static regal_trainer *make_trainer(counted *c, size_t train, size_t valid) {
+  static regal_ranks ranks = {.size = 1};
+  regal_task_source source = {c, train, load_counted, free_counted};
+  regal_task_source other = {c, valid, load_counted, free_counted};
+  regal_trainer *trainer;
+  assert_int_equal(regal_dataset_open(c->context, "set.zip", &c->dataset),
+                   REGAL_OK);
+  assert_int_equal(regal_trainer_create(c->context, &ranks, &c->options,
+                                        &source, &other, &trainer),
+                   REGAL_OK);
+  return trainer;
+}
+
+static void test_loads_once(void **state) {
+  counted c = {.context = *state, .options = quick("")};
+  regal_trainer *trainer = make_trainer(&c, 6, 0);
+  bool stopped;
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(regal_trainer_step(trainer, &stopped), REGAL_OK);
+  for (size_t i = 0; i < 6; i++)
+    assert_int_equal(c.loads[i], 1);
+  regal_trainer_free(trainer);
+  regal_dataset_free(c.dataset);
+}
+
+/* The gain of a graph comes from an episode that has ended. */
+static void test_failing_validation(void **state) {
+  (void)state;
+  failing_allocator memory = {0};
+  regal_allocator allocator = failing_allocator_of(&memory);
+  counted c = {.options = quick("")};
+  bool stopped;
+  c.options.valid_evaluations = 40;
+  assert_int_equal(regal_context_create(&c.context, &allocator), REGAL_OK);
+  regal_trainer *trainer = make_trainer(&c, 1, 1);
+  assert_int_equal(regal_trainer_validate(trainer, &stopped), REGAL_OK);
+  for (size_t n = 1;; n++) {
+    trainer->gains[0] = -12345;
+    memory.failed = 0;
+    memory.fail_at = memory.allocations + n;
+    regal_status status = regal_trainer_validate(trainer, &stopped);
+    assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
+    assert_int_equal(trainer->gains[0] == -12345, status != REGAL_OK);
+    if (status == REGAL_OK) {
+      assert_in_range(n, 10, 1000);
+      break;
+    }
+  }
+  memory.fail_at = 0;
+  regal_trainer_free(trainer);
+  regal_dataset_free(c.dataset);
+  regal_context_free(c.context);
+  assert_int_equal(memory.blocks, 0);
+}
+
 /* -- Messages -------------------------------------------------------------- */
 
 static void assert_message(regal_context *context, const char *dataset,
@@ -443,6 +522,8 @@ int main(void) {
       CONTEXT_TEST(test_every_decoder),
       CONTEXT_TEST(test_paper),
       CONTEXT_TEST(test_validation),
+      CONTEXT_TEST(test_loads_once),
+      cmocka_unit_test(test_failing_validation),
       CONTEXT_TEST(test_messages),
       CONTEXT_TEST(test_checkpoint_messages),
       cmocka_unit_test(test_failing_allocations),

@@ -4,7 +4,7 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-set(REGAL_DEPENDENCY_MODULES libprotobuf-c yajl zlib libzstd libzip)
+set(REGAL_DEPENDENCY_MODULES libprotobuf-c zlib libzstd libzip)
 set(REGAL_DEPENDENCIES Threads::Threads m ${CMAKE_DL_LIBS})
 foreach(module IN LISTS REGAL_DEPENDENCY_MODULES)
   pkg_check_modules(${module} REQUIRED IMPORTED_TARGET ${module})

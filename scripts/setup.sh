@@ -21,7 +21,7 @@ set -euo pipefail
 # (libprotobuf-dev has the file that protobuf-c's own .proto file imports.)
 build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
   pkg-config:pkg-config libprotobuf-c-dev protobuf-c-compiler:protoc-c
-  libprotobuf-dev libyajl-dev zlib1g-dev libzstd-dev libzip-dev)
+  libprotobuf-dev zlib1g-dev libzstd-dev libzip-dev)
 onnx_packages=(libonnx-dev g++:c++)
 metis_packages=(libmetis-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin:mpirun)

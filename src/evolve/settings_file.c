@@ -38,22 +38,21 @@ static regal_status read_whole(const regal_json *json, uint32_t node,
                                const char *option, uint32_t *value) {
   const regal_option_info *range = range_of(option);
   int64_t read;
-  REGAL_TRY(regal_json_integer(json, node, option, (int64_t)range->low,
+  REGAL_TRY(regal_json_integer(json, node, (int64_t)range->low,
                                (int64_t)range->high, &read));
   *value = (uint32_t)read;
   return REGAL_OK;
 }
 
 static regal_status read_real(const regal_json *json, uint32_t node,
-                              const char *key, const char *option,
-                              double *value) {
+                              const char *option, double *value) {
   const regal_option_info *range = range_of(option);
-  return regal_json_real(json, node, key, range->low, range->high, value);
+  return regal_json_real(json, node, range->low, range->high, value);
 }
 
 static regal_status read_decoder(const regal_json *json, uint32_t node,
                                  regal_settings *settings) {
-  REGAL_TRY(regal_json_expect(json, node, "decoder", REGAL_JSON_STRING));
+  REGAL_TRY(regal_json_expect(json, node, REGAL_JSON_STRING));
   const regal_decoder *decoder = regal_decoder_find(json->nodes[node].text);
   if (!decoder)
     return regal_json_fail(json, node,
@@ -65,19 +64,17 @@ static regal_status read_decoder(const regal_json *json, uint32_t node,
 }
 
 static regal_status read_beta(const regal_json *json, uint32_t node,
-                              const char *gene_class, regal_beta_shape *shape) {
-  char what[80];
-  snprintf(what, sizeof what, "the Beta of class %s", gene_class);
-  REGAL_TRY(regal_json_expect(json, node, what, REGAL_JSON_ARRAY));
+                              regal_beta_shape *shape) {
+  REGAL_TRY(regal_json_expect(json, node, REGAL_JSON_ARRAY));
   uint32_t length = regal_json_length(json, node);
   if (length != 2)
-    return regal_json_fail(json, node, "%s has length %u, expected 2", what,
+    return regal_json_fail(json, node, "found a list of length %u, expected 2",
                            length);
   uint32_t first = json->nodes[node].child;
-  REGAL_TRY(regal_json_real(json, first, what, REGAL_BETA_SMALLEST,
+  REGAL_TRY(regal_json_real(json, first, REGAL_BETA_SMALLEST,
                             REGAL_BETA_LARGEST, &shape->a));
-  return regal_json_real(json, json->nodes[first].next, what,
-                         REGAL_BETA_SMALLEST, REGAL_BETA_LARGEST, &shape->b);
+  return regal_json_real(json, json->nodes[first].next, REGAL_BETA_SMALLEST,
+                         REGAL_BETA_LARGEST, &shape->b);
 }
 
 /* Classes that are not there are uniform. */
@@ -88,10 +85,10 @@ static regal_status read_betas(const regal_json *json, uint32_t node,
   size_t count = regal_decoder_class_count(settings->decoder);
   for (size_t c = 0; c < count; c++)
     classes[c] = settings->decoder->classes[c].name;
-  REGAL_TRY(regal_json_members(json, node, "betas", true, classes, found));
+  REGAL_TRY(regal_json_members(json, node, true, classes, found));
   for (size_t c = 0; c < count; c++)
     if (found[c])
-      REGAL_TRY(read_beta(json, found[c], classes[c], &settings->beta[c]));
+      REGAL_TRY(read_beta(json, found[c], &settings->beta[c]));
   return REGAL_OK;
 }
 
@@ -109,14 +106,12 @@ static regal_status read_document(const regal_json *json,
   uint32_t found[KEYS];
   int64_t version;
   regal_settings read;
-  REGAL_TRY(regal_json_expect(json, 0, "the file", REGAL_JSON_OBJECT));
-  REGAL_TRY(regal_json_members(json, 0, "the file", false, keys, found));
+  REGAL_TRY(regal_json_members(json, 0, false, keys, found));
   if (!found[KEY_VERSION])
     return regal_json_fail(json, 0,
                            "not a settings file: it has no \"regal_settings\"");
-  REGAL_TRY(regal_json_integer(json, found[KEY_VERSION], "regal_settings", 1, 1,
-                               &version));
-  REGAL_TRY(regal_json_members(json, 0, "the file", true, keys, found));
+  REGAL_TRY(regal_json_integer(json, found[KEY_VERSION], 1, 1, &version));
+  REGAL_TRY(regal_json_members(json, 0, true, keys, found));
   for (int key = 0; key < KEY_PROVENANCE; key++)
     if (!found[key])
       return regal_json_fail(json, 0, "the settings have no \"%s\"", keys[key]);
@@ -124,12 +119,10 @@ static regal_status read_document(const regal_json *json,
   REGAL_TRY(
       read_whole(json, found[KEY_POPULATION], "population", &read.population));
   REGAL_TRY(read_whole(json, found[KEY_ISLANDS], "islands", &read.islands));
+  REGAL_TRY(read_real(json, found[KEY_ELITES], "elites", &read.elites));
+  REGAL_TRY(read_real(json, found[KEY_MUTANTS], "mutants", &read.mutants));
   REGAL_TRY(
-      read_real(json, found[KEY_ELITES], "elites", "elites", &read.elites));
-  REGAL_TRY(
-      read_real(json, found[KEY_MUTANTS], "mutants", "mutants", &read.mutants));
-  REGAL_TRY(read_real(json, found[KEY_ELITE_BIAS], "elite_bias", "elite-bias",
-                      &read.elite_bias));
+      read_real(json, found[KEY_ELITE_BIAS], "elite-bias", &read.elite_bias));
   REGAL_TRY(read_betas(json, found[KEY_BETAS], &read));
   REGAL_TRY(check_sizes(json, &read));
   *settings = read;

@@ -29,13 +29,16 @@ static size_t sequence(const unsigned char *s, size_t left) {
 size_t regal_utf8_valid(const void *bytes, size_t size) {
   const unsigned char *s = bytes;
   size_t at = 0;
-  while (at < size) {
+  for (;;) {
+    while (at < size && s[at] - 1u < 0x7F) /* ASCII, but no zero */
+      at++;
+    if (at == size)
+      return size;
     size_t length = sequence(s + at, size - at);
     if (!length)
       return at;
     at += length;
   }
-  return size;
 }
 
 size_t regal_utf8_encode(uint32_t point, char *out) {

@@ -257,7 +257,7 @@ static void options_win_over_files(void **state) {
       regal_machine_load(context, "m.json", graph, &options, &machine),
       REGAL_BAD_INPUT);
   assert_string_equal(regal_error(context),
-                      "m.json:10: the file lists 3 devices, but --devices is "
+                      "m.json:10: devices: found 3 devices, but --devices is "
                       "4");
   assert_null(machine);
 }

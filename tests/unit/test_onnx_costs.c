@@ -284,21 +284,22 @@ static void test_roofline_errors(void **state) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"[]", "r:1: the file is a list, expected an object"},
+      {"[]", "r:1: found a list, expected an object"},
       {"{}", "r:1: not a roofline file: it has no \"regal_rooflines\""},
       {"{\"regal_rooflines\": 1}",
        "r:1: not a roofline file: it has no \"devices\""},
-      {HEAD "]}", "r:1: the file has 0 devices, expected 1"},
+      {HEAD "]}", "r:1: devices: found 0 devices, expected 1"},
       {HEAD DEVICE ",\n" DEVICE "]}",
-       "r:1: the file has 2 devices, expected 1"},
-      {HEAD "7]}", "r:1: a device is 7, expected an object"},
-      {HEAD "{\"name\": \"x\"}]}", "r:1: a device needs \"flops_per_s\""},
+       "r:1: devices: found 2 devices, expected 1"},
+      {HEAD "7]}", "r:1: devices[0]: found 7, expected an object"},
+      {HEAD "{\"name\": \"x\"}]}",
+       "r:1: devices[0] \"x\": a device needs \"flops_per_s\""},
       {HEAD "{\"name\": \"\", \"flops_per_s\": {\"fp32\": 1},\n"
             "\"bytes_per_s\": 1, \"launch_ns\": 0}]}",
-       "r:1: name needs 1 to 63 characters"},
+       "r:1: devices[0] \"\": name: the name needs 1 to 63 characters"},
       {HEAD "{\"name\": \"x\", \"flops_per_s\":\n {\"fp16\": 1}, "
             "\"bytes_per_s\": 1, \"launch_ns\": 0}]}",
-       "r:2: flops_per_s has no \"fp32\""},
+       "r:2: devices[0] \"x\": flops_per_s: there is no \"fp32\""},
   };
   regal_roofline roofline;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

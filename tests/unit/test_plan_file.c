@@ -175,7 +175,8 @@ static void refuses_another_graph(void **state) {
   assert_int_equal(regal_plan_load(context, problem, "p.json", &plan),
                    REGAL_BAD_INPUT);
   snprintf(message, sizeof message,
-           "p.json:3: the plan is for another graph: one with checksum 0123, "
+           "p.json:3: graph: checksum: the plan is for another graph: one with "
+           "checksum 0123, "
            "this one has %016llx",
            (unsigned long long)graph->checksum);
   assert_string_equal(regal_error(context), message);
@@ -331,13 +332,14 @@ static void refuse_options(const char *text, const char *message) {
 static void wrong_machines_are_refused(void **state) {
   (void)state;
   refuse_options("{\"regal_plan\": 1,\n \"objective\": \"speed\"}",
-                 "p.json:2: objective is \"speed\", expected one of "
+                 "p.json:2: objective: found \"speed\", expected one of "
                  "runtime|memory");
   refuse_options("{\"machine\": 2}",
-                 "p.json:1: the machine is 2, expected an object");
-  refuse_options("{\"machine\": {\"latency_ns\": 3,\n \"devices\": 0}}",
-                 "p.json:2: devices is 0, expected a whole number from 1 to "
-                 "64");
+                 "p.json:1: machine: found 2, expected an object");
+  refuse_options(
+      "{\"machine\": {\"latency_ns\": 3,\n \"devices\": 0}}",
+      "p.json:2: machine: devices: found 0, expected a whole number from 1 to "
+      "64");
   refuse_options("{\"machine\": ", "p.json:1:13: the file ends, expected a "
                                    "value");
 }

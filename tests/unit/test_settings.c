@@ -97,41 +97,42 @@ static const struct {
   const char *part, *instead, *message;
 } defects[] = {
     {"{\"regal_settings\": 1,", "[",
-     "bad.json:9:74: not JSON: after array element, I expect ',' or ']'"},
+     "bad.json:2:11: found ':', expected ',' or ']'"},
     {"\"regal_settings\": 1,", "",
      "bad.json:1: not a settings file: it has no \"regal_settings\""},
     {"\"regal_settings\": 1", "\"regal_settings\": 2",
-     "bad.json:1: regal_settings is 2, expected 1"},
+     "bad.json:1: regal_settings: found 2, expected 1"},
     {"\"regal_settings\": 1", "\"regal_settings\": 1, \"speed\": 2",
-     "bad.json:1: the file has an unknown key \"speed\", expected one of "
-     "regal_settings, decoder, population, elites, mutants, elite_bias, "
+     "bad.json:1: speed: unknown key, expected one of regal_settings, decoder, "
+     "population, elites, mutants, elite_bias, "
      "islands, betas, provenance"},
     {"\"decoder\": \"paper\",", "",
      "bad.json:1: the settings have no \"decoder\""},
     {"\"paper\"", "\"papyrus\"",
-     "bad.json:2: there is no decoder \"papyrus\"; 'regal methods' lists them"},
-    {"\"paper\"", "7", "bad.json:2: decoder is 7, expected a text"},
+     "bad.json:2: decoder: there is no decoder \"papyrus\"; 'regal methods' "
+     "lists them"},
+    {"\"paper\"", "7", "bad.json:2: decoder: found 7, expected a text"},
     {"\"population\": 100", "\"population\": 3",
-     "bad.json:3: population is 3, expected a whole number from 4 to 1000000"},
+     "bad.json:3: population: found 3, expected a whole number from 4 to "
+     "1000000"},
     {"\"elites\": 0.2", "\"elites\": 1.5",
-     "bad.json:3: elites is 1.5, expected a number from 0 to 1"},
+     "bad.json:3: elites: found 1.5, expected a number from 0 to 1"},
     {"\"elites\": 0.2", "\"elites\": 0.85",
      "bad.json:1: elites 0.85 and mutants 0.15 leave no room for children"},
     {"\"mutants\": 0.15, ", "", "bad.json:1: the settings have no \"mutants\""},
     {"\"elite_bias\": 0.7", "\"elite_bias\": 0.4",
-     "bad.json:3: elite_bias is 0.4, expected a number from 0.5 to 1"},
+     "bad.json:3: elite_bias: found 0.4, expected a number from 0.5 to 1"},
     {"\"islands\": 1", "\"islands\": null",
-     "bad.json:3: islands is null, expected a whole number from 1 to 1024"},
+     "bad.json:3: islands: found null, expected a whole number from 1 to 1024"},
     {"\"transfer\"", "\"threshold\"",
-     "bad.json:4: betas has an unknown key \"threshold\", expected one of "
-     "affinity, priority, transfer"},
+     "bad.json:4: betas: threshold: unknown key, expected one of affinity, "
+     "priority, transfer"},
     {"[6, 1]", "[6]",
-     "bad.json:4: the Beta of class transfer has length 1, expected 2"},
+     "bad.json:4: betas: transfer: found a list of length 1, expected 2"},
     {"[6, 1]", "[6, 0]",
-     "bad.json:4: the Beta of class transfer is 0, expected a number from "
+     "bad.json:4: betas: transfer[1]: found 0, expected a number from "
      "0.0001 to 1e+06"},
-    {"[6, 1]", "6",
-     "bad.json:4: the Beta of class transfer is 6, expected a list"},
+    {"[6, 1]", "6", "bad.json:4: betas: transfer: found 6, expected a list"},
 };
 
 static void test_messages(void **state) {
@@ -146,8 +147,7 @@ static void test_messages(void **state) {
     assert_int_equal(regal_settings_read(b->context, "bad.json", text,
                                          strlen(text), &settings),
                      REGAL_BAD_INPUT);
-    if (i > 0) /* yajl's words are its own */
-      assert_string_equal(regal_error(b->context), defects[i].message);
+    assert_string_equal(regal_error(b->context), defects[i].message);
     assert_int_equal(settings.population, 5); /* untouched */
   }
   regal_settings settings;

@@ -3,7 +3,7 @@
  *
  * Ops come first by name only, so that an op may refer to one that follows;
  * then each is given to the builder with all that it has. Messages name the
- * line: of the value that is wrong, or, where only the builder can tell (a port
+ * place of the value that is wrong, or, where only the builder can tell (a port
  * that does not exist, a cycle), of the op.
  */
 #include <string.h>
@@ -53,6 +53,7 @@ const char *const regal_json_parameter_keys[] = {[PARAMETER_NAME] = "name",
 /* Ops or parameters: what can be referred to by name or position. */
 typedef struct named_list {
   const char *noun; /* "op" */
+  const char *expected;
   uint32_t count;
   uint32_t *node;     /* [count] in the document */
   const char **names; /* [count] NULL: it has none */
@@ -81,15 +82,13 @@ static void free_list(graph_reader *reader, named_list *list) {
 
 /* The name of an op or parameter; NULL for one without. */
 static regal_status read_name(graph_reader *reader, uint32_t node,
-                              const char *noun, const char **name) {
+                              const char **name) {
   static const char *const keys[] = {"name", NULL};
-  char what[32];
   uint32_t found;
-  snprintf(what, sizeof what, "%s %s", noun[0] == 'o' ? "an" : "a", noun);
-  REGAL_TRY(regal_json_members(&reader->json, node, what, false, keys, &found));
+  REGAL_TRY(regal_json_members(&reader->json, node, false, keys, &found));
   if (!found)
     return REGAL_OK;
-  REGAL_TRY(regal_json_expect(&reader->json, found, "name", REGAL_JSON_STRING));
+  REGAL_TRY(regal_json_expect(&reader->json, found, REGAL_JSON_STRING));
   *name = node_at(reader, found)->text;
   return REGAL_OK;
 }
@@ -108,7 +107,7 @@ static regal_status make_list(graph_reader *reader, uint32_t array,
     list->node[i] = node;
     if (list == &reader->ops ||
         node_at(reader, node)->kind == REGAL_JSON_OBJECT)
-      REGAL_TRY(read_name(reader, node, list->noun, &list->names[i]));
+      REGAL_TRY(read_name(reader, node, &list->names[i]));
   }
   return regal_name_index_create(context, list->names, list->count,
                                  &list->index);
@@ -133,16 +132,13 @@ static regal_status find_name(const graph_reader *reader,
 static regal_status find_position(const graph_reader *reader,
                                   const named_list *list, uint32_t node,
                                   uint32_t *number) {
-  char what[48];
   int64_t position;
   if (!list->count)
     return regal_json_fail(&reader->json, node,
-                           "there is no %s %.60s: none is "
-                           "listed",
-                           list->noun, node_at(reader, node)->text);
-  snprintf(what, sizeof what, "the position of the %s", list->noun);
-  REGAL_TRY(regal_json_integer(&reader->json, node, what, 0,
-                               (int64_t)list->count - 1, &position));
+                           "there is no %s %.60s: none is listed", list->noun,
+                           node_at(reader, node)->text);
+  REGAL_TRY(regal_json_integer(&reader->json, node, 0, (int64_t)list->count - 1,
+                               &position));
   *number = (uint32_t)position;
   return REGAL_OK;
 }
@@ -155,9 +151,7 @@ static regal_status find(const graph_reader *reader, const named_list *list,
   case REGAL_JSON_NUMBER:
     return find_position(reader, list, node, number);
   default:
-    return regal_json_fail(&reader->json, node,
-                           "expected the name or the position of the %s",
-                           list->noun);
+    return regal_json_fail_value(&reader->json, node, list->expected);
   }
 }
 
@@ -168,10 +162,10 @@ typedef regal_status (*element_fn)(graph_reader *reader, uint32_t op,
                                    uint32_t node, uint32_t index);
 
 static regal_status read_list(graph_reader *reader, uint32_t op, uint32_t list,
-                              const char *what, element_fn read) {
+                              element_fn read) {
   if (!list)
     return REGAL_OK;
-  REGAL_TRY(regal_json_expect(&reader->json, list, what, REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(&reader->json, list, REGAL_JSON_ARRAY));
   uint32_t index = 0, node = node_at(reader, list)->child;
   for (; node; node = node_at(reader, node)->next)
     REGAL_TRY(read(reader, op, node, index++));
@@ -185,21 +179,17 @@ static regal_status read_output(graph_reader *reader, uint32_t op,
   uint32_t found[OUTPUT_KEYS] = {node};
   int64_t bytes;
   bool is_final = false, may_reuse = false;
-  const char *what = "an output";
   if (node_at(reader, node)->kind == REGAL_JSON_OBJECT) {
-    REGAL_TRY(regal_json_members(json, node, what, true, regal_json_output_keys,
-                                 found));
+    REGAL_TRY(
+        regal_json_members(json, node, true, regal_json_output_keys, found));
     if (!found[OUTPUT_BYTES])
       return regal_json_fail(json, node, "an output needs \"bytes\"");
-    what = "bytes";
   }
-  REGAL_TRY(regal_json_bytes(json, found[OUTPUT_BYTES], what, &bytes));
+  REGAL_TRY(regal_json_bytes(json, found[OUTPUT_BYTES], &bytes));
   if (found[OUTPUT_FINAL])
-    REGAL_TRY(
-        regal_json_boolean(json, found[OUTPUT_FINAL], "final", &is_final));
+    REGAL_TRY(regal_json_boolean(json, found[OUTPUT_FINAL], &is_final));
   if (found[OUTPUT_MAY_REUSE])
-    REGAL_TRY(regal_json_boolean(json, found[OUTPUT_MAY_REUSE], "may_reuse",
-                                 &may_reuse));
+    REGAL_TRY(regal_json_boolean(json, found[OUTPUT_MAY_REUSE], &may_reuse));
   REGAL_TRY(regal_builder_add_output(reader->builder, op, bytes, is_final));
   if (!may_reuse)
     return REGAL_OK;
@@ -216,12 +206,12 @@ static regal_status read_input(graph_reader *reader, uint32_t op, uint32_t node,
     uint32_t length = regal_json_length(&reader->json, node);
     if (length != 2)
       return regal_json_fail(&reader->json, node,
-                             "an input has length %u, expected an op and the "
-                             "number of its output: [\"conv1\", 0]",
+                             "found a list of length %u, expected an op and "
+                             "the number of its output: [\"conv1\", 0]",
                              length);
     from = node_at(reader, node)->child;
-    REGAL_TRY(regal_json_integer(&reader->json, node_at(reader, from)->next,
-                                 "the output's number", 0, UINT32_MAX, &port));
+    REGAL_TRY(regal_json_integer(&reader->json, node_at(reader, from)->next, 0,
+                                 UINT32_MAX, &port));
   }
   REGAL_TRY(find(reader, &reader->ops, from, &producer));
   return regal_builder_add_input(reader->builder, op, producer, (uint32_t)port);
@@ -249,13 +239,11 @@ static regal_status add_op(graph_reader *reader, uint32_t op,
   const char *name = reader->ops.names[op];
   int64_t run_ns = 0, temporary = 0, resident = 0;
   if (found[OP_RUN])
-    REGAL_TRY(regal_json_duration(json, found[OP_RUN], "run_ns", &run_ns));
+    REGAL_TRY(regal_json_duration(json, found[OP_RUN], &run_ns));
   if (found[OP_TEMPORARY])
-    REGAL_TRY(regal_json_bytes(json, found[OP_TEMPORARY], "temporary_bytes",
-                               &temporary));
+    REGAL_TRY(regal_json_bytes(json, found[OP_TEMPORARY], &temporary));
   if (found[OP_RESIDENT])
-    REGAL_TRY(regal_json_bytes(json, found[OP_RESIDENT], "resident_bytes",
-                               &resident));
+    REGAL_TRY(regal_json_bytes(json, found[OP_RESIDENT], &resident));
   return regal_builder_add_op(reader->builder, name ? name : "", run_ns,
                               temporary, resident, NULL);
 }
@@ -269,12 +257,11 @@ static regal_status read_op(graph_reader *reader, uint32_t op) {
                {OP_CONTROL, read_control},
                {OP_PARAMETERS, read_use}};
   uint32_t found[OP_KEYS];
-  REGAL_TRY(regal_json_members(&reader->json, reader->ops.node[op], "an op",
-                               true, regal_json_op_keys, found));
+  REGAL_TRY(regal_json_members(&reader->json, reader->ops.node[op], true,
+                               regal_json_op_keys, found));
   REGAL_TRY(add_op(reader, op, found));
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-    REGAL_TRY(read_list(reader, op, found[lists[i].key],
-                        regal_json_op_keys[lists[i].key], lists[i].read));
+    REGAL_TRY(read_list(reader, op, found[lists[i].key], lists[i].read));
   return REGAL_OK;
 }
 
@@ -285,15 +272,13 @@ static regal_status read_parameter(graph_reader *reader, uint32_t node) {
   const regal_json *json = &reader->json;
   uint32_t found[PARAMETER_KEYS] = {[PARAMETER_BYTES] = node};
   int64_t bytes;
-  const char *what = "a parameter";
   if (node_at(reader, node)->kind == REGAL_JSON_OBJECT) {
-    REGAL_TRY(regal_json_members(json, node, what, true,
-                                 regal_json_parameter_keys, found));
+    REGAL_TRY(
+        regal_json_members(json, node, true, regal_json_parameter_keys, found));
     if (!found[PARAMETER_BYTES])
       return regal_json_fail(json, node, "a parameter needs \"bytes\"");
-    what = "bytes";
   }
-  REGAL_TRY(regal_json_bytes(json, found[PARAMETER_BYTES], what, &bytes));
+  REGAL_TRY(regal_json_bytes(json, found[PARAMETER_BYTES], &bytes));
   regal_status status =
       regal_builder_add_parameter(reader->builder, bytes, NULL);
   /* The builder knows where ops are, but not parameters. */
@@ -305,8 +290,7 @@ static regal_status read_parameter(graph_reader *reader, uint32_t node) {
 static regal_status read_parameters(graph_reader *reader, uint32_t array) {
   if (!array)
     return REGAL_OK;
-  REGAL_TRY(
-      regal_json_expect(&reader->json, array, "parameters", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(&reader->json, array, REGAL_JSON_ARRAY));
   REGAL_TRY(make_list(reader, array, &reader->parameters));
   for (uint32_t i = 0; i < reader->parameters.count; i++)
     REGAL_TRY(read_parameter(reader, reader->parameters.node[i]));
@@ -321,9 +305,9 @@ static regal_status check_kind(const regal_json *json) {
                                      "regal_machine", NULL};
   uint32_t found[3];
   int64_t version;
-  REGAL_TRY(regal_json_members(json, 0, "the graph", false, keys, found));
+  REGAL_TRY(regal_json_members(json, 0, false, keys, found));
   if (found[0])
-    return regal_json_integer(json, found[0], "regal_graph", 1, 1, &version);
+    return regal_json_integer(json, found[0], 1, 1, &version);
   if (found[1] || found[2])
     return regal_json_fail(json, 0, "this is a %s file, expected a graph",
                            found[1] ? "plan" : "machine");
@@ -335,19 +319,18 @@ static regal_status check_kind(const regal_json *json) {
 static void locate(const void *state, uint32_t op, char *text,
                    size_t capacity) {
   const graph_reader *reader = state;
-  snprintf(text, capacity, "%s:%u", reader->json.name,
-           node_at(reader, reader->ops.node[op])->line);
+  snprintf(text, capacity, "%s:%u: ops[%u]", reader->json.name,
+           node_at(reader, reader->ops.node[op])->line, op);
 }
 
 static regal_status read_graph(graph_reader *reader) {
   const regal_json *json = &reader->json;
   uint32_t found[GRAPH_KEYS];
   REGAL_TRY(check_kind(json));
-  REGAL_TRY(regal_json_members(json, 0, "the graph", true,
-                               regal_json_graph_keys, found));
+  REGAL_TRY(regal_json_members(json, 0, true, regal_json_graph_keys, found));
   if (!found[GRAPH_OPS])
     return regal_json_fail(json, 0, "the graph needs \"ops\"");
-  REGAL_TRY(regal_json_expect(json, found[GRAPH_OPS], "ops", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(json, found[GRAPH_OPS], REGAL_JSON_ARRAY));
   REGAL_TRY(make_list(reader, found[GRAPH_OPS], &reader->ops));
   if (!reader->ops.count)
     return regal_json_fail(json, found[GRAPH_OPS], "the graph has no ops");
@@ -362,9 +345,10 @@ static regal_status read_graph(graph_reader *reader) {
 regal_status regal_json_graph_load(regal_context *context, const char *name,
                                    const char *bytes, size_t size,
                                    regal_graph **graph) {
-  graph_reader reader = {.context = context,
-                         .ops = {.noun = "op"},
-                         .parameters = {.noun = "parameter"}};
+  graph_reader reader = {
+      .context = context,
+      .ops = {"op", "the name or position of an op"},
+      .parameters = {"parameter", "the name or position of a parameter"}};
   REGAL_TRY(regal_json_parse(context, name, bytes, size, &reader.json));
   regal_status status = read_graph(&reader);
   if (status == REGAL_OK)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A JSON document in memory, each value with the line that it is on, so that
- * whoever reads it can say where something is wrong.
+/* A JSON document in memory, each value with its line, so that whoever reads it
+ * can say where something is wrong: by the line, and by the place in the
+ * document, which helps in a file that is one line.
  *
- * Values are nodes of one array, node 0 is the document; strings and numbers
- * are zero-terminated text in one block. Memory is linear in the file and comes
- * from the context. Strings with \u0000 are refused.
+ * Values are nodes of one array in the order of the document, node 0 is the
+ * document; strings and numbers are zero-terminated text in one block. Memory
+ * is linear in the file and comes from the context. Strings with \u0000 are
+ * refused.
  */
 #ifndef REGAL_FORMAT_JSON_JSON_H
 #define REGAL_FORMAT_JSON_JSON_H
@@ -36,7 +38,6 @@ typedef struct regal_json {
   regal_json_node *nodes;
   size_t count, capacity;
   char *strings;
-  size_t strings_size;
 } regal_json;
 
 /* Parses all of `bytes`. On failure `json` holds nothing. Messages begin with
@@ -45,35 +46,39 @@ regal_status regal_json_parse(regal_context *context, const char *name,
                               const char *bytes, size_t size, regal_json *json);
 void regal_json_free(regal_json *json);
 
-/* Fails with "NAME:LINE: ..." for the line of `node`. */
+/* Fails with "NAME:LINE: PLACE: ...", where PLACE leads to `node`:
+ *   ops[3] "conv": inputs[0]
+ * An element of a list with a "name" or an "op" is called by it too. The place
+ * of node 0 is left out. */
 regal_status regal_json_fail(const regal_json *json, uint32_t node,
                              const char *format, ...) REGAL_FORMAT(3, 4);
+/* Fails with "NAME:LINE: PLACE: found ..., expected ...". */
+regal_status regal_json_fail_value(const regal_json *json, uint32_t node,
+                                   const char *expected);
 
 /* Looks up the members of an object by `keys`, a list that ends with NULL:
  * found[i] is the node of keys[i], or 0. A key that is there twice is an error;
- * so is one that is not in the list, if `closed`. `what` names the object. */
+ * so is one that is not in the list, if `closed`. */
 regal_status regal_json_members(const regal_json *json, uint32_t object,
-                                const char *what, bool closed,
-                                const char *const *keys, uint32_t *found);
+                                bool closed, const char *const *keys,
+                                uint32_t *found);
 
 /* How many elements an array has. */
 uint32_t regal_json_length(const regal_json *json, uint32_t array);
 
-/* Typed values; `what` names the value in messages. */
+/* Typed values. */
+regal_status regal_json_expect(const regal_json *json, uint32_t node,
+                               regal_json_kind kind);
+regal_status regal_json_boolean(const regal_json *json, uint32_t node,
+                                bool *value);
 regal_status regal_json_integer(const regal_json *json, uint32_t node,
-                                const char *what, int64_t low, int64_t high,
-                                int64_t *value);
+                                int64_t low, int64_t high, int64_t *value);
+regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
+                             double high, double *value);
 /* A number, or a text with a unit. */
 regal_status regal_json_bytes(const regal_json *json, uint32_t node,
-                              const char *what, int64_t *bytes);
+                              int64_t *bytes);
 regal_status regal_json_duration(const regal_json *json, uint32_t node,
-                                 const char *what, int64_t *ns);
-regal_status regal_json_real(const regal_json *json, uint32_t node,
-                             const char *what, double low, double high,
-                             double *value);
-regal_status regal_json_boolean(const regal_json *json, uint32_t node,
-                                const char *what, bool *value);
-regal_status regal_json_expect(const regal_json *json, uint32_t node,
-                               const char *what, regal_json_kind kind);
+                                 int64_t *ns);
 
 #endif

@@ -1,26 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of a JSON document, checked: their kind, their range, their keys. */
-#include "format/json/json.h"
-
+/* Values of a JSON document, checked: their kind, their range, their keys; and
+ * messages that say where in the document a value is.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/json/json.h"
+
+/* -- Places ---------------------------------------------------------------- */
+
+/* A text of limited size; what does not fit is cut off. */
+typedef struct line {
+  char *text;
+  size_t capacity, used;
+} line;
+
+static void put(line *out, const char *format, ...) REGAL_FORMAT(2, 3);
+
+static void put(line *out, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(out->text + out->used, out->capacity - out->used,
+                         format, arguments);
+  va_end(arguments);
+  out->used += (size_t)length;
+  if (out->used >= out->capacity)
+    out->used = out->capacity - 1;
+}
+
+/* The name by which people know an op, device, parameter or step. */
+static const char *name_of(const regal_json *json, uint32_t object) {
+  uint32_t node = json->nodes[object].child;
+  if (json->nodes[object].kind != REGAL_JSON_OBJECT)
+    return NULL;
+  for (; node; node = json->nodes[node].next)
+    if (json->nodes[node].kind == REGAL_JSON_STRING &&
+        (!strcmp(json->nodes[node].key, "name") ||
+         !strcmp(json->nodes[node].key, "op")))
+      return json->nodes[node].text;
+  return NULL;
+}
+
+/* Nodes are in the order of the document: of two neighbours, the first contains
+ * `node` unless the second is at or before it. */
+static void put_place(const regal_json *json, uint32_t node, line *out) {
+  const regal_json_node *nodes = json->nodes;
+  for (uint32_t outer = 0; outer != node;) {
+    uint32_t inner = nodes[outer].child, index = 0;
+    for (; nodes[inner].next && nodes[inner].next <= node; index++)
+      inner = nodes[inner].next;
+    if (nodes[inner].key) {
+      put(out, "%s%.60s", outer ? ": " : "", nodes[inner].key);
+    } else {
+      const char *name = name_of(json, inner);
+      put(out, "[%u]", index);
+      if (name)
+        put(out, " \"%.60s\"", name);
+    }
+    outer = inner;
+  }
+}
+
+/* A message is one line, whatever is in the texts that it quotes. */
+static void make_one_line(char *text) {
+  for (; *text; text++)
+    if ((unsigned char)*text < 32 || *text == 127)
+      *text = '?';
+}
+
 regal_status regal_json_fail(const regal_json *json, uint32_t node,
                              const char *format, ...) {
-  char problem[REGAL_MESSAGE_CAPACITY];
+  char place[512], problem[REGAL_MESSAGE_CAPACITY];
+  line out = {place, sizeof place, 0};
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(problem, sizeof problem, format, arguments);
   va_end(arguments);
-  /* A message is one line, whatever is in the texts that it quotes. */
-  for (char *at = problem; *at; at++)
-    if ((unsigned char)*at < 32 || *at == 127)
-      *at = '?';
-  return regal_fail(json->context, REGAL_BAD_INPUT, "%s:%u: %s", json->name,
-                    json->nodes[node].line, problem);
+  make_one_line(problem);
+  put(&out, ": ");
+  put_place(json, node, &out);
+  make_one_line(place);
+  return regal_fail(json->context, REGAL_BAD_INPUT, "%s:%u%s: %s", json->name,
+                    json->nodes[node].line, node ? place : "", problem);
 }
+
+/* -- Kinds and keys -------------------------------------------------------- */
 
 /* How a value is called in messages: text and numbers are quoted. */
 static const char *describe(const regal_json *json, uint32_t node, char *buffer,
@@ -38,39 +104,36 @@ static const char *describe(const regal_json *json, uint32_t node, char *buffer,
   return buffer;
 }
 
-static regal_status fail_value(const regal_json *json, uint32_t node,
-                               const char *what, const char *expected) {
+regal_status regal_json_fail_value(const regal_json *json, uint32_t node,
+                                   const char *expected) {
   char buffer[80];
-  return regal_json_fail(json, node, "%s is %s, expected %s", what,
+  return regal_json_fail(json, node, "found %s, expected %s",
                          describe(json, node, buffer, sizeof buffer), expected);
 }
 
 regal_status regal_json_expect(const regal_json *json, uint32_t node,
-                               const char *what, regal_json_kind kind) {
+                               regal_json_kind kind) {
   if (json->nodes[node].kind == kind)
     return REGAL_OK;
-  return fail_value(json, node, what,
-                    kind == REGAL_JSON_OBJECT  ? "an object"
-                    : kind == REGAL_JSON_ARRAY ? "a list"
-                                               : "a text");
+  return regal_json_fail_value(json, node,
+                               kind == REGAL_JSON_OBJECT  ? "an object"
+                               : kind == REGAL_JSON_ARRAY ? "a list"
+                                                          : "a text");
 }
 
 static regal_status fail_key(const regal_json *json, uint32_t node,
-                             const char *what, const char *const *keys) {
+                             const char *const *keys) {
   char list[512];
-  size_t at = 0;
-  for (; *keys && at < sizeof list; keys++)
-    at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "",
-                           *keys);
-  return regal_json_fail(json, node,
-                         "%s has an unknown key \"%.60s\", expected one of %s",
-                         what, json->nodes[node].key, list);
+  line out = {list, sizeof list, 0};
+  for (; *keys; keys++)
+    put(&out, "%s%s", out.used ? ", " : "", *keys);
+  return regal_json_fail(json, node, "unknown key, expected one of %s", list);
 }
 
 regal_status regal_json_members(const regal_json *json, uint32_t object,
-                                const char *what, bool closed,
-                                const char *const *keys, uint32_t *found) {
-  REGAL_TRY(regal_json_expect(json, object, what, REGAL_JSON_OBJECT));
+                                bool closed, const char *const *keys,
+                                uint32_t *found) {
+  REGAL_TRY(regal_json_expect(json, object, REGAL_JSON_OBJECT));
   for (size_t i = 0; keys[i]; i++)
     found[i] = 0;
   uint32_t node = json->nodes[object].child;
@@ -79,12 +142,14 @@ regal_status regal_json_members(const regal_json *json, uint32_t object,
     while (keys[i] && strcmp(keys[i], json->nodes[node].key))
       i++;
     if (!keys[i] && closed)
-      return fail_key(json, node, what, keys);
+      return fail_key(json, node, keys);
     if (!keys[i])
       continue;
     if (found[i])
-      return regal_json_fail(json, node, "%s has the key \"%s\" twice", what,
-                             keys[i]);
+      return regal_json_fail(json, node,
+                             "the key is there twice, first on "
+                             "line %u",
+                             json->nodes[found[i]].line);
     found[i] = node;
   }
   return REGAL_OK;
@@ -97,9 +162,19 @@ uint32_t regal_json_length(const regal_json *json, uint32_t array) {
   return length;
 }
 
+/* -- Values ---------------------------------------------------------------- */
+
+regal_status regal_json_boolean(const regal_json *json, uint32_t node,
+                                bool *value) {
+  uint8_t kind = json->nodes[node].kind;
+  if (kind != REGAL_JSON_TRUE && kind != REGAL_JSON_FALSE)
+    return regal_json_fail_value(json, node, "true or false");
+  *value = kind == REGAL_JSON_TRUE;
+  return REGAL_OK;
+}
+
 regal_status regal_json_integer(const regal_json *json, uint32_t node,
-                                const char *what, int64_t low, int64_t high,
-                                int64_t *value) {
+                                int64_t low, int64_t high, int64_t *value) {
   const regal_json_node *number = &json->nodes[node];
   if (number->kind == REGAL_JSON_NUMBER) {
     char *end;
@@ -119,30 +194,11 @@ regal_status regal_json_integer(const regal_json *json, uint32_t node,
   else
     snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
              (long long)low, (long long)high);
-  return fail_value(json, node, what, expected);
+  return regal_json_fail_value(json, node, expected);
 }
 
-regal_status regal_json_bytes(const regal_json *json, uint32_t node,
-                              const char *what, int64_t *bytes) {
-  const char *text = json->nodes[node].text;
-  if (text && regal_parse_bytes(text, bytes))
-    return REGAL_OK;
-  return fail_value(json, node, what,
-                    "a number of bytes, such as 1000, \"16GiB\" or \"25GB\"");
-}
-
-regal_status regal_json_duration(const regal_json *json, uint32_t node,
-                                 const char *what, int64_t *ns) {
-  const char *text = json->nodes[node].text;
-  if (text && regal_parse_duration(text, ns))
-    return REGAL_OK;
-  return fail_value(json, node, what,
-                    "a time, such as 250 (nanoseconds), \"10us\" or \"1.5ms\"");
-}
-
-regal_status regal_json_real(const regal_json *json, uint32_t node,
-                             const char *what, double low, double high,
-                             double *value) {
+regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
+                             double high, double *value) {
   if (json->nodes[node].kind == REGAL_JSON_NUMBER) {
     double parsed = strtod(json->nodes[node].text, NULL);
     if (parsed >= low && parsed <= high) {
@@ -152,14 +208,23 @@ regal_status regal_json_real(const regal_json *json, uint32_t node,
   }
   char expected[96];
   snprintf(expected, sizeof expected, "a number from %g to %g", low, high);
-  return fail_value(json, node, what, expected);
+  return regal_json_fail_value(json, node, expected);
 }
 
-regal_status regal_json_boolean(const regal_json *json, uint32_t node,
-                                const char *what, bool *value) {
-  uint8_t kind = json->nodes[node].kind;
-  if (kind != REGAL_JSON_TRUE && kind != REGAL_JSON_FALSE)
-    return regal_json_fail(json, node, "%s is not true or false", what);
-  *value = kind == REGAL_JSON_TRUE;
-  return REGAL_OK;
+regal_status regal_json_bytes(const regal_json *json, uint32_t node,
+                              int64_t *bytes) {
+  const char *text = json->nodes[node].text;
+  if (text && regal_parse_bytes(text, bytes))
+    return REGAL_OK;
+  return regal_json_fail_value(
+      json, node, "a number of bytes, such as 1000, \"16GiB\" or \"25GB\"");
+}
+
+regal_status regal_json_duration(const regal_json *json, uint32_t node,
+                                 int64_t *ns) {
+  const char *text = json->nodes[node].text;
+  if (text && regal_parse_duration(text, ns))
+    return REGAL_OK;
+  return regal_json_fail_value(
+      json, node, "a time, such as 250 (nanoseconds), \"10us\" or \"1.5ms\"");
 }

@@ -26,28 +26,25 @@ static regal_status read_rates(const regal_json *json, uint32_t object,
                                regal_roofline *roofline) {
   uint32_t found[REGAL_NUMBERS];
   double *rate = roofline->flops_per_s;
-  REGAL_TRY(regal_json_expect(json, object, "flops_per_s", REGAL_JSON_OBJECT));
-  REGAL_TRY(regal_json_members(json, object, "flops_per_s", true, number_keys,
-                               found));
+  REGAL_TRY(regal_json_members(json, object, true, number_keys, found));
   if (!found[REGAL_NUMBER_FP32])
-    return regal_json_fail(json, object, "flops_per_s has no \"fp32\"");
-  REGAL_TRY(regal_json_real(json, found[REGAL_NUMBER_FP32], "fp32", SLOWEST,
-                            FASTEST, &rate[REGAL_NUMBER_FP32]));
+    return regal_json_fail(json, object, "there is no \"fp32\"");
+  REGAL_TRY(regal_json_real(json, found[REGAL_NUMBER_FP32], SLOWEST, FASTEST,
+                            &rate[REGAL_NUMBER_FP32]));
   for (int i = 0; i < REGAL_NUMBERS; i++) {
     rate[i] = rate[REGAL_NUMBER_FP32];
     if (found[i])
-      REGAL_TRY(regal_json_real(json, found[i], number_keys[i], SLOWEST,
-                                FASTEST, &rate[i]));
+      REGAL_TRY(regal_json_real(json, found[i], SLOWEST, FASTEST, &rate[i]));
   }
   return REGAL_OK;
 }
 
 static regal_status read_name(const regal_json *json, uint32_t node,
                               regal_roofline *roofline) {
-  REGAL_TRY(regal_json_expect(json, node, "name", REGAL_JSON_STRING));
+  REGAL_TRY(regal_json_expect(json, node, REGAL_JSON_STRING));
   const char *name = json->nodes[node].text;
   if (!*name || strlen(name) >= sizeof roofline->name)
-    return regal_json_fail(json, node, "name needs 1 to %d characters",
+    return regal_json_fail(json, node, "the name needs 1 to %d characters",
                            REGAL_ROOFLINE_NAME - 1);
   snprintf(roofline->name, sizeof roofline->name, "%s", name);
   return REGAL_OK;
@@ -59,16 +56,15 @@ static regal_status read_device(const regal_json *json, uint32_t object,
   static const char *const keys[KEYS + 1] = {
       "name", "flops_per_s", "bytes_per_s", "launch_ns", "about", "source"};
   uint32_t found[KEYS];
-  REGAL_TRY(regal_json_expect(json, object, "a device", REGAL_JSON_OBJECT));
-  REGAL_TRY(regal_json_members(json, object, "a device", true, keys, found));
+  REGAL_TRY(regal_json_members(json, object, true, keys, found));
   for (int i = 0; i <= LAUNCH; i++)
     if (!found[i])
       return regal_json_fail(json, object, "a device needs \"%s\"", keys[i]);
   REGAL_TRY(read_name(json, found[NAME], roofline));
   REGAL_TRY(read_rates(json, found[RATES], roofline));
-  REGAL_TRY(regal_json_real(json, found[BANDWIDTH], "bytes_per_s", SLOWEST,
-                            FASTEST, &roofline->bytes_per_s));
-  return regal_json_integer(json, found[LAUNCH], "launch_ns", 0, INT32_MAX,
+  REGAL_TRY(regal_json_real(json, found[BANDWIDTH], SLOWEST, FASTEST,
+                            &roofline->bytes_per_s));
+  return regal_json_integer(json, found[LAUNCH], 0, INT32_MAX,
                             &roofline->launch_ns);
 }
 
@@ -78,14 +74,13 @@ static regal_status find_devices(const regal_json *json, uint32_t *list) {
   static const char *const keys[] = {"regal_rooflines", "devices", NULL};
   uint32_t found[2];
   int64_t version;
-  REGAL_TRY(regal_json_expect(json, 0, "the file", REGAL_JSON_OBJECT));
-  REGAL_TRY(regal_json_members(json, 0, "the file", true, keys, found));
+  REGAL_TRY(regal_json_members(json, 0, true, keys, found));
   if (!found[0] || !found[1])
     return regal_json_fail(json, 0, "not a roofline file: it has no \"%s\"",
                            keys[!found[0] ? 0 : 1]);
-  REGAL_TRY(regal_json_integer(json, found[0], keys[0], 1, 1, &version));
+  REGAL_TRY(regal_json_integer(json, found[0], 1, 1, &version));
   *list = found[1];
-  return regal_json_expect(json, *list, "devices", REGAL_JSON_ARRAY);
+  return regal_json_expect(json, *list, REGAL_JSON_ARRAY);
 }
 
 /* The device called `name`; without a name the only one. */
@@ -95,8 +90,7 @@ static regal_status choose(const regal_json *json, const char *name,
   REGAL_TRY(find_devices(json, &list));
   uint32_t length = regal_json_length(json, list);
   if (!name && length != 1)
-    return regal_json_fail(json, list, "the file has %u devices, expected 1",
-                           length);
+    return regal_json_fail(json, list, "found %u devices, expected 1", length);
   *found = false;
   for (uint32_t node = json->nodes[list].child; node && !*found;
        node = json->nodes[node].next) {

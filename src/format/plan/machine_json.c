@@ -39,14 +39,13 @@ static bool given(const regal_machine_reader *reader, const char *option) {
 }
 
 regal_status regal_json_choice(const regal_json *json, uint32_t node,
-                               const char *what, const char *option,
-                               int64_t *choice) {
+                               const char *option, int64_t *choice) {
   const char *choices = regal_option_at(regal_option_find(option))->choices;
-  REGAL_TRY(regal_json_expect(json, node, what, REGAL_JSON_STRING));
+  REGAL_TRY(regal_json_expect(json, node, REGAL_JSON_STRING));
   int index = regal_choice_index(choices, json->nodes[node].text);
   if (index < 0)
-    return regal_json_fail(json, node, "%s is \"%.60s\", expected one of %s",
-                           what, json->nodes[node].text, choices);
+    return regal_json_fail(json, node, "found \"%.60s\", expected one of %s",
+                           json->nodes[node].text, choices);
   *choice = index;
   return REGAL_OK;
 }
@@ -62,18 +61,16 @@ static regal_status make_machine(regal_machine_reader *reader,
     int64_t count = regal_json_length(json, devices);
     if (count < 1 || count > REGAL_MAX_DEVICES)
       return regal_json_fail(json, devices,
-                             "the file lists %lld devices, expected 1 to %d",
+                             "found %lld devices, expected 1 to %d",
                              (long long)count, REGAL_MAX_DEVICES);
     if (given(reader, "devices") && options.devices != count)
       return regal_json_fail(json, devices,
-                             "the file lists %lld devices, but --devices is "
-                             "%lld",
+                             "found %lld devices, but --devices is %lld",
                              (long long)count, (long long)options.devices);
     options.devices = count;
   } else if (devices) {
     int64_t count;
-    REGAL_TRY(regal_json_integer(json, devices, "devices", 1, REGAL_MAX_DEVICES,
-                                 &count));
+    REGAL_TRY(regal_json_integer(json, devices, 1, REGAL_MAX_DEVICES, &count));
     if (!given(reader, "devices"))
       options.devices = count;
   }
@@ -84,7 +81,7 @@ static regal_status make_machine(regal_machine_reader *reader,
 static regal_status set_name(regal_machine_reader *reader, uint32_t node,
                              uint32_t device) {
   regal_machine *machine = reader->machine;
-  REGAL_TRY(regal_json_expect(reader->json, node, "name", REGAL_JSON_STRING));
+  REGAL_TRY(regal_json_expect(reader->json, node, REGAL_JSON_STRING));
   regal_release(reader->context, machine->name[device]);
   machine->name[device] = NULL;
   if (!*node_at(reader, node)->text)
@@ -96,14 +93,14 @@ static regal_status set_name(regal_machine_reader *reader, uint32_t node,
 
 static regal_status set_speed(regal_machine_reader *reader, uint32_t node,
                               uint32_t device) {
-  return regal_json_real(reader->json, node, "speed", SLOWEST, FASTEST,
+  return regal_json_real(reader->json, node, SLOWEST, FASTEST,
                          &reader->machine->speed[device]);
 }
 
 static regal_status set_limit(regal_machine_reader *reader, uint32_t node,
                               uint32_t device) {
   int64_t bytes;
-  REGAL_TRY(regal_json_bytes(reader->json, node, "the memory limit", &bytes));
+  REGAL_TRY(regal_json_bytes(reader->json, node, &bytes));
   if (!given(reader, "memory-limit"))
     reader->machine->memory_limit[device] = bytes ? bytes : REGAL_UNLIMITED;
   return REGAL_OK;
@@ -113,8 +110,7 @@ static regal_status read_device(regal_machine_reader *reader, uint32_t node,
                                 uint32_t device) {
   static const char *const keys[] = {"name", "memory_bytes", "speed", NULL};
   uint32_t found[3];
-  REGAL_TRY(
-      regal_json_members(reader->json, node, "a device", true, keys, found));
+  REGAL_TRY(regal_json_members(reader->json, node, true, keys, found));
   if (found[0])
     REGAL_TRY(set_name(reader, found[0], device));
   if (found[1])
@@ -127,16 +123,22 @@ static regal_status read_device(regal_machine_reader *reader, uint32_t node,
 typedef regal_status (*device_fn)(regal_machine_reader *reader, uint32_t node,
                                   uint32_t device);
 
-/* A list with one element for each device. */
-static regal_status read_list(regal_machine_reader *reader, uint32_t list,
-                              const char *what, device_fn read) {
+regal_status regal_machine_expect_row(const regal_machine_reader *reader,
+                                      uint32_t list) {
   uint32_t devices = reader->machine->devices;
-  REGAL_TRY(regal_json_expect(reader->json, list, what, REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
   uint32_t length = regal_json_length(reader->json, list);
-  if (length != devices)
-    return regal_json_fail(reader->json, list,
-                           "%s has length %u, but the machine has %u device%s",
-                           what, length, devices, devices == 1 ? "" : "s");
+  if (length == devices)
+    return REGAL_OK;
+  return regal_json_fail(reader->json, list,
+                         "found a list of length %u, but the machine has %u "
+                         "device%s",
+                         length, devices, devices == 1 ? "" : "s");
+}
+
+static regal_status read_row(regal_machine_reader *reader, uint32_t list,
+                             device_fn read) {
+  REGAL_TRY(regal_machine_expect_row(reader, list));
   uint32_t device = 0, node = node_at(reader, list)->child;
   for (; node; node = node_at(reader, node)->next)
     REGAL_TRY(read(reader, node, device++));
@@ -145,7 +147,7 @@ static regal_status read_list(regal_machine_reader *reader, uint32_t list,
 
 static regal_status read_limits(regal_machine_reader *reader, uint32_t node) {
   if (node_at(reader, node)->kind == REGAL_JSON_ARRAY)
-    return read_list(reader, node, "memory_limit_bytes", set_limit);
+    return read_row(reader, node, set_limit);
   for (uint32_t a = 0; a < reader->machine->devices; a++)
     REGAL_TRY(set_limit(reader, node, a));
   return REGAL_OK;
@@ -165,14 +167,14 @@ static regal_status read_defaults(regal_machine_reader *reader,
   regal_machine *machine = reader->machine;
   int64_t value;
   if (found[REGAL_KEY_LATENCY]) {
-    REGAL_TRY(regal_json_duration(reader->json, found[REGAL_KEY_LATENCY],
-                                  "latency_ns", &value));
+    REGAL_TRY(
+        regal_json_duration(reader->json, found[REGAL_KEY_LATENCY], &value));
     if (!given(reader, "latency"))
       fill(machine->latency_ns, value);
   }
   if (found[REGAL_KEY_BANDWIDTH]) {
-    REGAL_TRY(regal_json_bytes(reader->json, found[REGAL_KEY_BANDWIDTH],
-                               "bandwidth_bytes_per_s", &value));
+    REGAL_TRY(
+        regal_json_bytes(reader->json, found[REGAL_KEY_BANDWIDTH], &value));
     if (!given(reader, "bandwidth"))
       fill(machine->bandwidth, value);
   }
@@ -187,23 +189,22 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
   uint32_t found[5];
   int64_t from, to, latency, bandwidth, last = machine->devices - 1;
   bool both = false;
-  REGAL_TRY(regal_json_members(json, link, "a link", true, keys, found));
+  REGAL_TRY(regal_json_members(json, link, true, keys, found));
   if (!found[0] || !found[1])
     return regal_json_fail(json, link, "a link needs \"from\" and \"to\"");
-  REGAL_TRY(regal_json_integer(json, found[0], "from", 0, last, &from));
-  REGAL_TRY(regal_json_integer(json, found[1], "to", 0, last, &to));
+  REGAL_TRY(regal_json_integer(json, found[0], 0, last, &from));
+  REGAL_TRY(regal_json_integer(json, found[1], 0, last, &to));
   if (from == to)
     return regal_json_fail(json, link, "a link from device %lld to itself",
                            (long long)from);
   latency = machine->latency_ns[from][to];
   bandwidth = machine->bandwidth[from][to];
   if (found[2])
-    REGAL_TRY(regal_json_duration(json, found[2], "latency_ns", &latency));
+    REGAL_TRY(regal_json_duration(json, found[2], &latency));
   if (found[3])
-    REGAL_TRY(
-        regal_json_bytes(json, found[3], "bandwidth_bytes_per_s", &bandwidth));
+    REGAL_TRY(regal_json_bytes(json, found[3], &bandwidth));
   if (found[4])
-    REGAL_TRY(regal_json_boolean(json, found[4], "both", &both));
+    REGAL_TRY(regal_json_boolean(json, found[4], &both));
   for (int way = 0; way <= both; way++) {
     int64_t a = way ? to : from, b = way ? from : to;
     if (found[2] && !given(reader, "latency"))
@@ -215,7 +216,7 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
 }
 
 static regal_status read_links(regal_machine_reader *reader, uint32_t list) {
-  REGAL_TRY(regal_json_expect(reader->json, list, "links", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
   uint32_t node = node_at(reader, list)->child;
   for (; node; node = node_at(reader, node)->next)
     REGAL_TRY(read_link(reader, node));
@@ -230,13 +231,13 @@ static regal_status read_modes(regal_machine_reader *reader,
   int64_t choice;
   if (found[REGAL_KEY_TRANSFERS]) {
     REGAL_TRY(regal_json_choice(json, found[REGAL_KEY_TRANSFERS], "transfers",
-                                "transfers", &choice));
+                                &choice));
     if (!given(reader, "transfers"))
       reader->machine->overlapped = choice == 1;
   }
   if (found[REGAL_KEY_CONTROL]) {
-    REGAL_TRY(regal_json_choice(json, found[REGAL_KEY_CONTROL], "control",
-                                "control", &choice));
+    REGAL_TRY(
+        regal_json_choice(json, found[REGAL_KEY_CONTROL], "control", &choice));
     if (!given(reader, "control"))
       reader->machine->control_transfers = choice == 1;
   }
@@ -250,11 +251,11 @@ static regal_status read_devices(regal_machine_reader *reader,
   if (found[REGAL_KEY_MEMORY])
     REGAL_TRY(read_limits(reader, found[REGAL_KEY_MEMORY]));
   if (found[REGAL_KEY_NAMES])
-    REGAL_TRY(read_list(reader, found[REGAL_KEY_NAMES], "names", set_name));
+    REGAL_TRY(read_row(reader, found[REGAL_KEY_NAMES], set_name));
   if (found[REGAL_KEY_SPEEDS])
-    REGAL_TRY(read_list(reader, found[REGAL_KEY_SPEEDS], "speeds", set_speed));
+    REGAL_TRY(read_row(reader, found[REGAL_KEY_SPEEDS], set_speed));
   if (devices && node_at(reader, devices)->kind == REGAL_JSON_ARRAY)
-    REGAL_TRY(read_list(reader, devices, "devices", read_device));
+    REGAL_TRY(read_row(reader, devices, read_device));
   return REGAL_OK;
 }
 
@@ -262,14 +263,14 @@ static regal_status read_machine(regal_machine_reader *reader,
                                  uint32_t object) {
   uint32_t found[REGAL_MACHINE_KEYS];
   int64_t version;
-  REGAL_TRY(regal_json_members(reader->json, object, "the machine", true,
-                               regal_machine_keys, found));
+  REGAL_TRY(regal_json_members(reader->json, object, true, regal_machine_keys,
+                               found));
   if (!found[REGAL_KEY_VERSION] && object == 0)
     return regal_json_fail(reader->json, object,
                            "not a machine file: it has no \"regal_machine\"");
   if (found[REGAL_KEY_VERSION])
-    REGAL_TRY(regal_json_integer(reader->json, found[REGAL_KEY_VERSION],
-                                 "regal_machine", 1, 1, &version));
+    REGAL_TRY(regal_json_integer(reader->json, found[REGAL_KEY_VERSION], 1, 1,
+                                 &version));
   REGAL_TRY(make_machine(reader, found[REGAL_KEY_DEVICES]));
   REGAL_TRY(read_modes(reader, found));
   REGAL_TRY(read_defaults(reader, found));
@@ -288,8 +289,7 @@ static regal_status find_machine(const regal_json *json, uint32_t *object) {
   static const char *const keys[] = {"regal_plan", "machine", NULL};
   uint32_t found[2];
   *object = 0;
-  REGAL_TRY(regal_json_expect(json, 0, "the file", REGAL_JSON_OBJECT));
-  REGAL_TRY(regal_json_members(json, 0, "the file", false, keys, found));
+  REGAL_TRY(regal_json_members(json, 0, false, keys, found));
   if (!found[0])
     return REGAL_OK;
   if (!found[1])

@@ -21,6 +21,10 @@ regal_status regal_machine_read_times(regal_machine_reader *reader,
 regal_status regal_machine_read_groups(regal_machine_reader *reader,
                                        uint32_t list);
 
+/* Fails unless it is a list with one element for each device. */
+regal_status regal_machine_expect_row(const regal_machine_reader *reader,
+                                      uint32_t list);
+
 /* The members of a machine object. */
 enum regal_machine_key {
   REGAL_KEY_VERSION,
@@ -41,7 +45,6 @@ extern const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1];
 
 /* A text that is one of the option's choices. */
 regal_status regal_json_choice(const regal_json *json, uint32_t node,
-                               const char *what, const char *option,
-                               int64_t *choice);
+                               const char *option, int64_t *choice);
 
 #endif

@@ -22,23 +22,16 @@ static int compare_ops(const void *a, const void *b) {
 static regal_status read_row(regal_machine_reader *reader, uint32_t op,
                              uint32_t list, int64_t *ns) {
   const regal_json *json = reader->json;
-  uint32_t devices = reader->machine->devices;
-  REGAL_TRY(regal_json_expect(json, list, "run_ns", REGAL_JSON_ARRAY));
-  uint32_t length = regal_json_length(json, list);
-  if (length != devices)
-    return regal_json_fail(json, list,
-                           "run_ns has length %u, but the machine has %u "
-                           "device%s",
-                           length, devices, devices == 1 ? "" : "s");
+  REGAL_TRY(regal_machine_expect_row(reader, list));
   bool runs = false;
   uint32_t node = json->nodes[list].child;
   for (; node; node = json->nodes[node].next, ns++) {
     *ns = REGAL_NEVER;
     if (json->nodes[node].kind == REGAL_JSON_NULL)
       continue;
-    REGAL_TRY(regal_json_duration(json, node, "run_ns", ns));
+    REGAL_TRY(regal_json_duration(json, node, ns));
     if (*ns == REGAL_NEVER)
-      return regal_json_fail(json, node, "run_ns is too large");
+      return regal_json_fail(json, node, "the time is too large");
     runs = true;
   }
   if (runs)
@@ -54,12 +47,11 @@ static regal_status resolve_rows(regal_machine_reader *reader, uint32_t list,
   const regal_json *json = reader->json;
   uint32_t found[3], node = json->nodes[list].child;
   for (; node; node = json->nodes[node].next, rows++) {
-    REGAL_TRY(
-        regal_json_members(json, node, "a row of op_times", true, keys, found));
+    REGAL_TRY(regal_json_members(json, node, true, keys, found));
     REGAL_TRY(regal_op_names_resolve(&reader->names, json, node, found[0],
                                      found[1], &rows->op));
     if (!found[2])
-      return regal_json_fail(json, node, "a row of op_times needs \"run_ns\"");
+      return regal_json_fail(json, node, "the row needs \"run_ns\"");
     rows->node = found[2];
   }
   return REGAL_OK;
@@ -91,7 +83,7 @@ static regal_status store_rows(regal_machine_reader *reader, const timed *rows,
 regal_status regal_machine_read_times(regal_machine_reader *reader,
                                       uint32_t list) {
   const regal_json *json = reader->json;
-  REGAL_TRY(regal_json_expect(json, list, "op_times", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(json, list, REGAL_JSON_ARRAY));
   uint32_t count = regal_json_length(json, list);
   if (!count)
     return REGAL_OK;
@@ -133,10 +125,10 @@ static uint64_t devices_of(const regal_machine_reader *reader, uint32_t op) {
 static regal_status join_group(regal_machine_reader *reader, uint32_t list,
                                uint32_t *parent, uint64_t *mask) {
   const regal_json *json = reader->json;
-  REGAL_TRY(regal_json_expect(json, list, "a group", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(json, list, REGAL_JSON_ARRAY));
   uint32_t node = json->nodes[list].child, first = REGAL_NONE;
   if (!node)
-    return regal_json_fail(json, list, "a group is empty");
+    return regal_json_fail(json, list, "the group is empty");
   for (; node; node = json->nodes[node].next) {
     uint32_t op;
     REGAL_TRY(regal_op_names_find(&reader->names, json, node, &op));
@@ -183,7 +175,7 @@ regal_status regal_machine_read_groups(regal_machine_reader *reader,
                                        uint32_t list) {
   regal_context *context = reader->context;
   uint32_t ops = reader->graph->ops;
-  REGAL_TRY(regal_json_expect(reader->json, list, "groups", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
   if (!reader->json->nodes[list].child)
     return REGAL_OK;
   uint32_t *parent = regal_alloc(context, ops, sizeof *parent);

@@ -49,7 +49,7 @@ static regal_status find_id(const regal_op_names *names, const regal_json *json,
                             uint32_t node, uint32_t *op) {
   const regal_graph *graph = names->graph;
   int64_t id;
-  REGAL_TRY(regal_json_integer(json, node, "id", 0, INT64_MAX, &id));
+  REGAL_TRY(regal_json_integer(json, node, 0, INT64_MAX, &id));
   if (id >= graph->file_nodes || graph->op_of_id[id] == REGAL_NONE)
     return regal_json_fail(json, node,
                            "there is no op with id %lld in the "
@@ -67,7 +67,7 @@ regal_status regal_op_names_find(regal_op_names *names, const regal_json *json,
   case REGAL_JSON_NUMBER:
     return find_id(names, json, node, op);
   default:
-    return regal_json_fail(json, node, "expected an op: its name or its id");
+    return regal_json_fail_value(json, node, "the name or id of an op");
   }
 }
 
@@ -101,7 +101,7 @@ regal_status regal_op_names_resolve(regal_op_names *names,
                                     const regal_json *json, uint32_t object,
                                     uint32_t name, uint32_t id, uint32_t *op) {
   if (name)
-    REGAL_TRY(regal_json_expect(json, name, "op", REGAL_JSON_STRING));
+    REGAL_TRY(regal_json_expect(json, name, REGAL_JSON_STRING));
   if (!id && !name)
     return regal_json_fail(json, object, "expected an \"id\"");
   if (!id)

@@ -14,12 +14,11 @@ static const char *const plan_keys[] = {"regal_plan", "graph", "steps", NULL};
 /* The members that matter here; other keys are ignored. */
 static regal_status find_members(const regal_json *json, uint32_t *found) {
   int64_t version;
-  REGAL_TRY(regal_json_members(json, 0, "the plan", false, plan_keys, found));
+  REGAL_TRY(regal_json_members(json, 0, false, plan_keys, found));
   if (!found[KEY_VERSION])
     return regal_json_fail(json, 0,
                            "not a plan file: it has no \"regal_plan\"");
-  return regal_json_integer(json, found[KEY_VERSION], "regal_plan", 1, 1,
-                            &version);
+  return regal_json_integer(json, found[KEY_VERSION], 1, 1, &version);
 }
 
 /* -- The graph ------------------------------------------------------------- */
@@ -28,10 +27,10 @@ static regal_status check_graph(const regal_json *json, uint32_t object,
                                 const regal_graph *graph) {
   static const char *const keys[] = {"ops", "checksum", NULL};
   uint32_t found[2];
-  REGAL_TRY(regal_json_members(json, object, "graph", false, keys, found));
+  REGAL_TRY(regal_json_members(json, object, false, keys, found));
   if (found[0]) {
     int64_t ops;
-    REGAL_TRY(regal_json_integer(json, found[0], "ops", 0, INT64_MAX, &ops));
+    REGAL_TRY(regal_json_integer(json, found[0], 0, INT64_MAX, &ops));
     if (ops != graph->ops)
       return regal_json_fail(json, found[0],
                              "the plan is for another graph: one with %lld "
@@ -40,7 +39,7 @@ static regal_status check_graph(const regal_json *json, uint32_t object,
   }
   if (found[1]) {
     char checksum[17];
-    REGAL_TRY(regal_json_expect(json, found[1], "checksum", REGAL_JSON_STRING));
+    REGAL_TRY(regal_json_expect(json, found[1], REGAL_JSON_STRING));
     snprintf(checksum, sizeof checksum, "%016llx",
              (unsigned long long)graph->checksum);
     if (strcmp(json->nodes[found[1]].text, checksum))
@@ -83,8 +82,7 @@ static regal_status read_device(const step_reader *reader, uint32_t step,
   if (!found[key])
     return regal_json_fail(json, step, "the step has no \"%s\"",
                            step_keys[key]);
-  REGAL_TRY(regal_json_integer(json, found[key], step_keys[key], 0, INT64_MAX,
-                               &number));
+  REGAL_TRY(regal_json_integer(json, found[key], 0, INT64_MAX, &number));
   if (number >= reader->devices)
     return regal_json_fail(json, found[key],
                            "device %lld is out of range, the machine has %u "
@@ -101,8 +99,7 @@ static regal_status read_port(const step_reader *reader, uint32_t step,
   int64_t number;
   if (!node)
     return regal_json_fail(reader->json, step, "the step has no \"port\"");
-  REGAL_TRY(
-      regal_json_integer(reader->json, node, "port", -1, INT64_MAX, &number));
+  REGAL_TRY(regal_json_integer(reader->json, node, -1, INT64_MAX, &number));
   uint32_t outputs = graph->output_begin[op + 1] - graph->output_begin[op];
   if (number >= outputs)
     return regal_json_fail(reader->json, node,
@@ -118,8 +115,7 @@ static regal_status read_step(step_reader *reader, uint32_t node,
                               regal_step *step) {
   const regal_json *json = reader->json;
   uint32_t found[STEP_KEYS];
-  REGAL_TRY(
-      regal_json_members(json, node, "the step", false, step_keys, found));
+  REGAL_TRY(regal_json_members(json, node, false, step_keys, found));
   if (!found[STEP_OP] == !found[STEP_SEND])
     return regal_json_fail(json, node, "the step has %s \"op\" %s \"send\"",
                            found[STEP_OP] ? "both" : "neither",
@@ -155,8 +151,7 @@ static regal_status read_plan(regal_context *context,
     REGAL_TRY(check_graph(json, found[KEY_GRAPH], problem->graph));
   if (!found[KEY_STEPS])
     return regal_json_fail(json, 0, "the plan has no \"steps\"");
-  REGAL_TRY(
-      regal_json_expect(json, found[KEY_STEPS], "steps", REGAL_JSON_ARRAY));
+  REGAL_TRY(regal_json_expect(json, found[KEY_STEPS], REGAL_JSON_ARRAY));
   REGAL_TRY(regal_plan_create(context,
                               regal_json_length(json, found[KEY_STEPS]), plan));
   step_reader reader = {

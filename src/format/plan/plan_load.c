@@ -83,22 +83,21 @@ typedef struct setting {
 
 static regal_status read_setting(const regal_json *json, uint32_t node,
                                  const setting *wanted, int64_t *value) {
-  const char *what = regal_machine_keys[wanted->key];
   switch (wanted->key) {
   case REGAL_KEY_DEVICES:
-    return regal_json_integer(json, node, what, 1, REGAL_MAX_DEVICES, value);
+    return regal_json_integer(json, node, 1, REGAL_MAX_DEVICES, value);
   case REGAL_KEY_LATENCY:
-    return regal_json_duration(json, node, what, value);
+    return regal_json_duration(json, node, value);
   case REGAL_KEY_BANDWIDTH:
-    return regal_json_bytes(json, node, what, value);
+    return regal_json_bytes(json, node, value);
   case REGAL_KEY_MEMORY:
     if (json->nodes[node].kind == REGAL_JSON_ARRAY) {
       *value = 0;
       node = json->nodes[node].child;
     }
-    return node ? regal_json_bytes(json, node, what, value) : REGAL_OK;
+    return node ? regal_json_bytes(json, node, value) : REGAL_OK;
   default:
-    return regal_json_choice(json, node, what, wanted->option, value);
+    return regal_json_choice(json, node, wanted->option, value);
   }
 }
 
@@ -127,14 +126,14 @@ static regal_status read_options(const regal_json *json, const char *path,
                                  regal_options *options) {
   static const char *const keys[] = {"machine", "objective", NULL};
   uint32_t found[2], machine[REGAL_MACHINE_KEYS];
-  REGAL_TRY(regal_json_members(json, 0, "the plan", false, keys, found));
+  REGAL_TRY(regal_json_members(json, 0, false, keys, found));
   if (found[1] && !regal_option_given(options, "objective"))
-    REGAL_TRY(regal_json_choice(json, found[1], "objective", "objective",
-                                &options->objective));
+    REGAL_TRY(
+        regal_json_choice(json, found[1], "objective", &options->objective));
   if (!found[0])
     return REGAL_OK;
-  REGAL_TRY(regal_json_members(json, found[0], "the machine", true,
-                               regal_machine_keys, machine));
+  REGAL_TRY(
+      regal_json_members(json, found[0], true, regal_machine_keys, machine));
   if (!needs_file(json, machine))
     return read_settings(json, machine, options);
   if (regal_option_given(options, "machine"))

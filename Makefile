@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door: `make help` lists what there is. CMake does the work; the
-# presets in CMakePresets.json can be used directly too.
+# `make help` lists the targets. CMake does the work; the presets in
+# CMakePresets.json can be used directly, too.
 #
-# `demo`, `test` and the others that need packages first run scripts/setup.sh,
-# which installs what is missing (Debian, Ubuntu) and nothing else. SETUP=no
-# leaves that out.
+# Targets that need packages first run scripts/setup.sh, which installs missing
+# ones (Debian, Ubuntu). SETUP=no skips this.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS ?= 600
@@ -23,13 +22,13 @@ all: ## Build build/regal and the libraries
 	cmake --preset release --log-level=NOTICE
 	cmake --build --preset release -j $(JOBS)
 
-demo: ## Optimize a real network for two devices and show what happened
+demo: ## Plan a real network for two devices and show the results
 	$(setup) build
 	cmake --preset release --log-level=NOTICE
 	cmake --build --preset release -j $(JOBS) --target regal
 	scripts/demo.sh build/regal
 
-test: ## Run the everyday tests: under two minutes on two cores
+test: ## Run the test suite: under two minutes on two cores
 	$(setup) build test
 	cmake --preset release --log-level=NOTICE
 	cmake --build --preset release -j $(JOBS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Optimizes a real network for two devices, once for each objective, and shows
-# what came out: scripts/demo.sh PROGRAM
+# Plans a real network for two devices, once for each objective, and shows the
+# results: scripts/demo.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,9 +17,10 @@ show() {
 cat <<END
 
 == One training step of GPT-NeoX (four layers; data/demo/README.md)
-Its op times were measured. On one device it takes 71 ms and 23 GiB.
+The run times of its ops were measured on a GPU. On one device it takes 71 ms
+and 23 GiB.
 
-== As fast as possible on two devices of 16 GiB each
+== Minimise the run time on two devices of 16 GiB each
 END
 show "$program" optimize "$graph" --devices 2 --objective runtime \
   --memory-limit 16GiB --evaluations 50000 --timeline \
@@ -27,7 +28,7 @@ show "$program" optimize "$graph" --devices 2 --objective runtime \
 
 cat <<END
 
-== With as little memory as possible on two devices
+== Minimise the peak memory on two devices
 END
 show "$program" optimize "$graph" --devices 2 --objective memory \
   --evaluations 20000 --timeline \
@@ -37,10 +38,10 @@ cat <<END
 
 == Written
   demo/runtime.plan, demo/memory.plan
-      the plans: JSON, one step a line. To check one and see where its time and
-      memory go:
+      the plans: JSON, one step per line. To verify one and see where its time
+      and memory go:
       $program evaluate $graph demo/runtime.plan
   demo/runtime.trace.json, demo/memory.trace.json
-      the same as pictures: open them at https://ui.perfetto.dev or, in Chrome,
-      at chrome://tracing
+      the same plans as traces: open them at https://ui.perfetto.dev or, in
+      Chrome, at chrome://tracing
 END

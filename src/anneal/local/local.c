@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#include "decode/walk.h"
+#include "anneal/order/order.h"
 #include "search/search.h"
 
 #define BATCH 256 /* moves between looks at the clock */
@@ -130,14 +130,11 @@ static void run(local *l) {
 }
 
 static regal_status offer(local *l) {
-  const regal_problem *problem = l->problem;
-  bool late =
-      problem->machine->overlapped || problem->objective == REGAL_MEMORY;
   regal_plan *plan;
   REGAL_TRY(regal_plan_create(l->search->context,
-                              regal_plan_most_steps(problem), &plan));
-  (late ? regal_walk_late : regal_walk_within_limit)(
-      problem, &l->walk, l->best_order, l->best_placement, plan);
+                              regal_plan_most_steps(l->problem), &plan));
+  regal_order_walk(l->problem, &l->walk, l->best_order, l->best_placement,
+                   plan);
   return regal_search_offer(l->search, plan);
 }
 

@@ -14,9 +14,7 @@ typedef struct state_t {
   const regal_problem *problem;
   regal_order order;
   regal_fitness fitness;
-  uint32_t *next; /* [ops] of the same group, or REGAL_NONE; with groups */
-  /* Where memory counts. */
-  uint8_t *placement; /* [ops] */
+  bool walks; /* memory counts */
   regal_walk walk;
 } state_t;
 
@@ -26,25 +24,10 @@ static bool suits(const regal_problem *problem) {
 }
 
 static void layout(state_t *s, regal_carver *carver) {
-  const regal_problem *problem = s->problem;
-  regal_order_layout(&s->order, carver, problem);
-  s->next = regal_carve(carver, problem->leader ? problem->ops : 0, 4);
-  if (!regal_problem_needs_memory(problem))
-    return;
-  s->placement = regal_carve(carver, problem->ops, 1);
-  regal_walk_layout(&s->walk, carver, problem);
-}
-
-/* Ops of a group, from its leader on. */
-static void link_groups(state_t *s) {
-  const uint32_t *leader = s->problem->leader;
-  uint32_t *last = s->order.position; /* scratch: nothing is in it yet */
-  for (uint32_t op = 0; leader && op < s->problem->ops; op++) {
-    s->next[op] = REGAL_NONE;
-    if (leader[op] != op)
-      s->next[last[leader[op]]] = op;
-    last[leader[op]] = op;
-  }
+  regal_order_layout(&s->order, carver, s->problem);
+  s->walks = regal_problem_needs_memory(s->problem);
+  if (s->walks)
+    regal_walk_layout(&s->walk, carver, s->problem);
 }
 
 static regal_status create(regal_context *context, const regal_problem *problem,
@@ -60,7 +43,6 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   state_t *made = regal_carve(&carver, 1, sizeof plain);
   *made = plain;
   layout(made, &carver);
-  link_groups(made);
   *state = made;
   return REGAL_OK;
 }
@@ -75,13 +57,8 @@ static void destroy(void *state) {
  */
 
 static regal_fitness walk(state_t *s) {
-  const regal_problem *problem = s->problem;
-  bool late =
-      problem->machine->overlapped || problem->objective == REGAL_MEMORY;
-  return late ? regal_walk_late(problem, &s->walk, s->order.op_at, s->placement,
-                                NULL)
-              : regal_walk_within_limit(problem, &s->walk, s->order.op_at,
-                                        s->placement, NULL);
+  return regal_order_walk(s->problem, &s->walk, s->order.op_at,
+                          s->order.device_of, NULL);
 }
 
 static void begin(void *state, const uint32_t *order, const uint8_t *placement,
@@ -89,25 +66,13 @@ static void begin(void *state, const uint32_t *order, const uint8_t *placement,
   state_t *s = state;
   regal_order_set(&s->order, order, placement);
   s->fitness = (regal_fitness){0, s->order.runtime_ns, 0};
-  if (s->placement) {
-    memcpy(s->placement, placement, s->problem->ops);
+  if (s->walks)
     s->fitness = walk(s);
-  }
   *fitness = s->fitness;
 }
 
 /* -- Moves ------------------------------------------------------------------
  */
-
-static void flip(state_t *s, uint32_t op, uint32_t device) {
-  const uint32_t *leader = s->problem->leader;
-  if (!leader) {
-    regal_order_flip(&s->order, op, device);
-    return;
-  }
-  for (uint32_t k = leader[op]; k != REGAL_NONE; k = s->next[k])
-    regal_order_flip(&s->order, k, device);
-}
 
 /* False: this op can do nothing. */
 static bool change(state_t *s, regal_random *random) {
@@ -116,7 +81,7 @@ static bool change(state_t *s, regal_random *random) {
   uint64_t present = UINT64_C(1) << s->order.cells[op].device;
   uint64_t others = s->problem->allowed[op] & ~present;
   if (others && move.flip) {
-    flip(s, op, regal_local_pick(others, random));
+    regal_order_flip_group(&s->order, op, regal_local_pick(others, random));
     return true;
   }
   regal_order_range(&s->order, op, &first, &last);
@@ -126,7 +91,7 @@ static bool change(state_t *s, regal_random *random) {
     return true;
   }
   if (others)
-    flip(s, op, regal_local_pick(others, random));
+    regal_order_flip_group(&s->order, op, regal_local_pick(others, random));
   return others != 0;
 }
 
@@ -145,13 +110,6 @@ static bool step_runtime(state_t *s) {
   return better;
 }
 
-static void follow_flips(state_t *s) {
-  for (uint32_t i = 0; i < s->order.flips; i++) {
-    uint32_t op = s->order.flipped[i];
-    s->placement[op] = (uint8_t)s->order.cells[op].device;
-  }
-}
-
 /* Whether the run time alone refuses the move. While batched transfers fit,
  * what they cost decides: that late ones could be faster is left aside. */
 static bool is_slow(state_t *s, int64_t *runtime) {
@@ -166,7 +124,6 @@ static bool step_with_memory(state_t *s) {
   int64_t runtime;
   bool slow = is_slow(s, &runtime);
   if (!slow) {
-    follow_flips(s);
     regal_fitness fitness = walk(s);
     int order = regal_local_compare(&fitness, &s->fitness);
     if (order <= 0) {
@@ -176,7 +133,6 @@ static bool step_with_memory(state_t *s) {
     }
   }
   regal_order_take_back(&s->order);
-  follow_flips(s);
   return false;
 }
 
@@ -185,7 +141,7 @@ static bool step(void *state, regal_random *random, regal_fitness *fitness) {
   regal_order_begin_move(&s->order);
   if (!change(s, random))
     return false;
-  bool better = s->placement ? step_with_memory(s) : step_runtime(s);
+  bool better = s->walks ? step_with_memory(s) : step_runtime(s);
   *fitness = s->fitness;
   return better;
 }
@@ -193,8 +149,7 @@ static bool step(void *state, regal_random *random, regal_fitness *fitness) {
 static void read(const void *state, uint32_t *order, uint8_t *placement) {
   const state_t *s = state;
   memcpy(order, s->order.op_at, s->problem->ops * sizeof *order);
-  for (uint32_t op = 0; op < s->problem->ops; op++)
-    placement[op] = (uint8_t)s->order.cells[op].device;
+  memcpy(placement, s->order.device_of, s->problem->ops);
 }
 
 const regal_local_engine regal_local_order = {suits, create, destroy,

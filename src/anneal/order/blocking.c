@@ -188,7 +188,7 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
 
 /* -- Whether what is ahead is as it was ------------------------------------ */
 
-/* Whether an exchange at the same position has the same ops behind it. */
+/* Whether the shifted op has crossed the exchange at this position. */
 static bool is_crossed(const regal_order *order, uint32_t at) {
   uint32_t from = order->shifted_from, to = order->shifted_to;
   return from < to ? at > from && at <= to : at > to && at <= from;

@@ -68,6 +68,7 @@ void regal_order_layout(regal_order *order, regal_carver *carver,
   order->readers = regal_carve(carver, problem->tensors * d, 4);
   order->flipped = regal_carve(carver, ops, 4);
   order->flipped_from = regal_carve(carver, ops, 1);
+  order->next_member = regal_carve(carver, problem->leader ? ops : 0, 4);
   layout_marks(order, carver);
   layout_times(order, carver);
   order->clock = regal_carve(carver, 2 * d + d * d, 8);
@@ -117,6 +118,18 @@ static uint32_t count_waits(const regal_order *order, uint32_t op) {
   return waits;
 }
 
+/* Ops of a group, from its leader on. */
+static void link_groups(regal_order *order) {
+  const uint32_t *leader = order->problem->leader;
+  uint32_t *last = order->flipped; /* scratch */
+  for (uint32_t op = 0; leader && op < order->problem->ops; op++) {
+    order->next_member[op] = REGAL_NONE;
+    if (leader[op] != op)
+      order->next_member[last[leader[op]]] = op;
+    last[leader[op]] = op;
+  }
+}
+
 void regal_order_set(regal_order *order, const uint32_t *op_at,
                      const uint8_t *placement) {
   const regal_problem *problem = order->problem;
@@ -142,6 +155,7 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
     order->cells[op].awaited =
         problem->wait_begin[op + 1] > problem->wait_begin[op];
   }
+  link_groups(order);
   order->trial = 0;
   order->has_tails = false;
   order->refused = 0;
@@ -273,6 +287,16 @@ void regal_order_flip(regal_order *order, uint32_t op, uint32_t device) {
   regal_order_touch_flip(order, op, from);
 }
 
+void regal_order_flip_group(regal_order *order, uint32_t op, uint32_t device) {
+  const uint32_t *leader = order->problem->leader;
+  if (!leader) {
+    regal_order_flip(order, op, device);
+    return;
+  }
+  for (uint32_t k = leader[op]; k != REGAL_NONE; k = order->next_member[k])
+    regal_order_flip(order, k, device);
+}
+
 int64_t regal_order_cost(regal_order *order, int64_t allowed) {
   const regal_order_kind *kind = regal_order_kind_of(order->problem);
   if (order->touched_count == 0)
@@ -305,10 +329,15 @@ void regal_order_take_back(regal_order *order) {
   }
 }
 
+regal_fitness regal_order_walk(const regal_problem *problem, regal_walk *walk,
+                               const uint32_t *op_at, const uint8_t *placement,
+                               regal_plan *plan) {
+  bool late =
+      problem->machine->overlapped || problem->objective == REGAL_MEMORY;
+  return (late ? regal_walk_late : regal_walk_within_limit)(
+      problem, walk, op_at, placement, plan);
+}
+
 void regal_order_copy(regal_order *to, const regal_order *from) {
-  const regal_problem *problem = to->problem;
-  uint32_t ops = problem->ops;
-  for (uint32_t op = 0; op < ops; op++)
-    to->flipped_from[op] = (uint8_t)from->cells[op].device;
-  regal_order_set(to, from->op_at, to->flipped_from);
+  regal_order_set(to, from->op_at, from->device_of);
 }

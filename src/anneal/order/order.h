@@ -69,6 +69,8 @@ struct regal_order {
                                  up in is small */
   uint32_t *made_by;          /* [uses] which op makes an input */
   uint32_t *readers;          /* [tensors * devices] */
+  uint32_t *next_member;      /* [ops] of the same group, ascending, or
+                                 REGAL_NONE; where there are groups */
   int64_t runtime_ns;         /* of what is kept */
 
   /* What the move at hand has changed. */
@@ -151,14 +153,22 @@ void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
                        uint32_t *last);
 /* At most one shift in a move, before any flip. */
 void regal_order_shift(regal_order *order, uint32_t op, uint32_t to);
-/* To another device. */
+/* To another device: one op, or all of its group. */
 void regal_order_flip(regal_order *order, uint32_t op, uint32_t device);
+void regal_order_flip_group(regal_order *order, uint32_t op, uint32_t device);
 /* The run time of the changed order; or, when it is more than `allowed`, any
  * number above that. */
 int64_t regal_order_cost(regal_order *order, int64_t allowed);
 /* `cost` has said `runtime_ns`. */
 void regal_order_keep(regal_order *order, int64_t runtime_ns);
 void regal_order_take_back(regal_order *order);
+
+/* What a walk over a whole order says, memory included, with transfers as the
+ * simulation has them, or later where that fits a memory limit better. `plan`
+ * is NULL, or gets the steps. O(ops + edges). */
+regal_fitness regal_order_walk(const regal_problem *problem, regal_walk *walk,
+                               const uint32_t *op_at, const uint8_t *placement,
+                               regal_plan *plan);
 
 /* -- What a move touches (anneal/order/touch.c) -----------------------------
  */

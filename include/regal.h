@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal: places and schedules the ops of a neural network's computation graph.
  *
- * The shortest program (examples/optimize.c is this, with its checks, and is
- * built and run by the tests):
+ * The shortest program (examples/optimize.c is the same with error checks; the
+ * tests build and run it):
  *
  *   regal_context *context;
  *   regal_options options;
@@ -17,20 +17,22 @@
  *   regal_plan_save(context, result, "model.plan");
  *
  * Conventions
- *  - Every call that can fail returns a regal_status. When it is not REGAL_OK,
- *    regal_error(context) says why in one line, and outputs are untouched.
+ *  - Every call that can fail returns a regal_status. If it is not REGAL_OK,
+ *    regal_error(context) returns a one-line message, and the outputs are
+ *    unchanged.
  *  - The library never prints, exits or aborts. Files are written to a
- *    temporary name and renamed, so none is ever left half written.
- *  - A context, and everything created from it, belongs to one thread at a
- *    time. Separate contexts are independent. regal_stop_request alone may be
+ *    temporary name and renamed, so no file is left incomplete.
+ *  - A context, and everything created from it, may be used by one thread at a
+ *    time. Different contexts are independent. Only regal_stop_request may be
  *    called from any thread or signal handler.
- *  - Objects are freed by their own function, before their context; NULL is
+ *  - Every object is freed by its own function, before its context; NULL is
  *    accepted. A graph must outlive the problems made from it.
- *  - Integers throughout: nanoseconds and bytes, 64 bits, overflow checked.
+ *  - Times are nanoseconds and sizes are bytes, as 64-bit integers; overflow is
+ *    checked.
  *
  * Legal order of calls: context, then options and graph (any order), then
- * problem, then solve / verify / save. Whatever is marked "experimental" may
- * change between minor versions; the rest only between major ones.
+ * problem, then solve / verify / save. What is marked "experimental" may change
+ * between minor versions; the rest only between major versions.
  */
 #ifndef REGAL_H
 #define REGAL_H
@@ -71,20 +73,20 @@ typedef enum regal_status {
   REGAL_INTERNAL = 6      /* a bug in regal: two parts of it disagree */
 } regal_status;
 
-/* Why a search ended; apart from whether the call succeeded. */
+/* Why a search ended; independent of the status of the call. */
 typedef enum regal_stop {
   REGAL_STOP_DONE = 0,      /* the method ran to its natural end */
   REGAL_STOP_BUDGET = 1,    /* all evaluations were used */
   REGAL_STOP_TIME = 2,      /* the time limit was reached */
   REGAL_STOP_TARGET = 3,    /* the target cost was reached */
-  REGAL_STOP_BOUND = 4,     /* the lower bound was met: proven optimal */
+  REGAL_STOP_BOUND = 4,     /* cost equals the lower bound: optimal */
   REGAL_STOP_INTERRUPT = 5, /* regal_stop_request was called */
 } regal_stop;
 
 REGAL_API const char *regal_status_name(regal_status status);
 REGAL_API const char *regal_stop_name(regal_stop stop);
 REGAL_API const char *regal_version(void);
-/* Version, commit, compiler and flags, in one line. */
+/* One line: version, commit, compiler and flags. */
 REGAL_API const char *regal_build_id(void);
 
 /* -- Context --------------------------------------------------------------- */
@@ -104,21 +106,21 @@ REGAL_API regal_status regal_context_create(regal_context **context,
                                             const regal_allocator *allocator);
 REGAL_API void regal_context_free(regal_context *context);
 
-/* The message of the last call that failed; "" when none has. */
+/* The message of the last failed call; "" if there is none. */
 REGAL_API const char *regal_error(const regal_context *context);
 
-/* Bytes held now, and the most that were ever held, through this context. */
+/* Bytes currently allocated through this context, and their maximum. */
 REGAL_API size_t regal_bytes_in_use(const regal_context *context);
 REGAL_API size_t regal_bytes_peak(const regal_context *context);
 
-/* Ends a running regal_solve soon; it then returns its best plan so far.
- * Safe in signal handlers. Stays set until regal_stop_clear. */
+/* Stops a running search, which then returns its best plan so far. Safe in
+ * signal handlers. Remains set until regal_stop_clear. */
 REGAL_API void regal_stop_request(regal_context *context);
 REGAL_API void regal_stop_clear(regal_context *context);
 
 /* -- Options ---------------------------------------------------------------
- * One table (regal_options.h) names every option, with type, default, range
- * and description. Values are checked and rejected, never clamped. */
+ * One table (regal_options.h) defines every option: type, default, range and
+ * description. Values out of range are rejected, never clamped. */
 
 REGAL_API void regal_options_init(regal_options *options);
 /* Sets one option from text, as on the command line: ("bandwidth", "25GB"). */
@@ -149,21 +151,22 @@ typedef struct regal_option_info {
 
 REGAL_API size_t regal_option_count(void);
 REGAL_API const regal_option_info *regal_option_at(size_t index);
-/* The option's index, or regal_option_count() when there is none. */
+/* The option's index, or regal_option_count() if it does not exist. */
 REGAL_API size_t regal_option_find(const char *name);
-/* Writes the option's present value as text; false when it is unset. */
+/* Writes the option's current value as text; false if it is unset. */
 REGAL_API bool regal_option_text(const regal_options *options, size_t index,
                                  char *text, size_t capacity);
 
 /* -- Graph ------------------------------------------------------------------
- * Ops are numbered in the file's order, sorted topologically where it was not
- * (ties by position). An op's `id` is its position in the file. */
+ * Ops are numbered in topological order: the file's order if that is
+ * topological, otherwise sorted (ties by position). An op's `id` is its
+ * position in the file. */
 
 typedef struct regal_graph regal_graph;
 
-/* Reads CostGraphDef, binary or text, JSON graphs and ONNX models, plain, gzip
- * or zstd; "-" is stdin.
- * Uses the options of group "reading". */
+/* Reads a CostGraphDef (binary or text), a JSON graph or an ONNX model, plain
+ * or compressed with gzip or zstd. The format is detected automatically; "-" is
+ * stdin. Uses the options of group "reading". */
 REGAL_API regal_status regal_graph_load(regal_context *context,
                                         const char *path,
                                         const regal_options *options,
@@ -178,7 +181,7 @@ REGAL_API regal_status regal_graph_load_bytes(regal_context *context,
 typedef enum regal_graph_format {
   REGAL_GRAPH_BINARY = 0, /* CostGraphDef, binary protobuf */
   REGAL_GRAPH_TEXT = 1,   /* CostGraphDef, protobuf text format */
-  REGAL_GRAPH_JSON = 2    /* docs/formats.md; an op on each line */
+  REGAL_GRAPH_JSON = 2    /* docs/formats.md; one op per line */
 } regal_graph_format;
 
 REGAL_API regal_status regal_graph_save(regal_context *context,
@@ -186,9 +189,9 @@ REGAL_API regal_status regal_graph_save(regal_context *context,
                                         const char *path,
                                         regal_graph_format format);
 
-/* A graph built in memory: begin, add, then finish, which checks it, sorts it
- * and hands over the graph. The builder is freed by finish, whatever it
- * returns, or by regal_builder_free. Ids are given in order of adding. */
+/* Builds a graph in memory: create, add, finish. Finish checks and sorts the
+ * graph and frees the builder, whatever it returns; regal_builder_free discards
+ * it. Ids count up from 0 in the order of adding. */
 typedef struct regal_builder regal_builder;
 
 REGAL_API regal_status regal_builder_create(regal_context *context,
@@ -199,12 +202,12 @@ REGAL_API regal_status regal_builder_add_op(regal_builder *builder,
                                             int64_t temporary_bytes,
                                             int64_t resident_bytes,
                                             uint32_t *id);
-/* Adds the op's next output; its port counts up from 0. */
+/* Adds the op's next output. Ports count up from 0. */
 REGAL_API regal_status regal_builder_add_output(regal_builder *builder,
                                                 uint32_t op, int64_t bytes,
                                                 bool is_final);
-/* `consumer` reads the producer's output `port` (twice is the same as once).
- * The producer may be an op that is added later. */
+/* `consumer` reads output `port` of `producer`. Duplicates count once. The
+ * producer may be added later. */
 REGAL_API regal_status regal_builder_add_input(regal_builder *builder,
                                                uint32_t consumer,
                                                uint32_t producer,
@@ -212,19 +215,19 @@ REGAL_API regal_status regal_builder_add_input(regal_builder *builder,
 REGAL_API regal_status regal_builder_add_control(regal_builder *builder,
                                                  uint32_t before,
                                                  uint32_t after);
-/* Adds what several ops may read, such as a weight: each device that runs at
- * least one of its readers holds it once, for the whole plan. Parameters are
- * numbered from 0. (What one op alone reads may be its resident bytes.) */
+/* Adds a parameter that several ops may read, such as a weight. Each device
+ * that runs at least one of its readers holds it once, during the whole plan.
+ * Parameters are numbered from 0. (A parameter with one reader may also be part
+ * of that op's resident bytes.) */
 REGAL_API regal_status regal_builder_add_parameter(regal_builder *builder,
                                                    int64_t bytes,
                                                    uint32_t *parameter);
-/* `op` reads `parameter` (twice is the same as once). Both may be added later.
- */
+/* `op` reads `parameter`. Duplicates count once. Both may be added later. */
 REGAL_API regal_status regal_builder_add_parameter_use(regal_builder *builder,
                                                        uint32_t op,
                                                        uint32_t parameter);
-/* The op's output `port` may be written over an input of the op that dies there
- * and is at least as large (docs/model.md). Both may be added later. */
+/* Output `port` of the op may be written over an input that is no longer needed
+ * and at least as large (docs/model.md). Both may be added later. */
 REGAL_API regal_status regal_builder_set_may_reuse(regal_builder *builder,
                                                    uint32_t op, uint32_t port);
 REGAL_API regal_status regal_builder_finish(regal_builder *builder,
@@ -235,13 +238,13 @@ typedef struct regal_graph_info {
   uint32_t ops, tensors;
   uint32_t data_edges; /* (producer, tensor, consumer) triples */
   uint32_t control_edges;
-  uint32_t file_nodes;    /* nodes in the file; more than ops if some joined */
-  int64_t work_ns;        /* sum of run times */
-  int64_t critical_ns;    /* longest chain of run times */
-  int64_t tensor_bytes;   /* sum over tensors */
-  int64_t resident_bytes; /* sum over ops, and each parameter read, once */
-  uint64_t checksum;      /* of all figures, names and edges */
-  uint32_t parameters;    /* shared by ops */
+  uint32_t file_nodes;      /* nodes in the file; more than ops if merged */
+  int64_t work_ns;          /* sum of run times */
+  int64_t critical_ns;      /* longest chain of run times */
+  int64_t tensor_bytes;     /* sum over tensors */
+  int64_t resident_bytes;   /* sum over ops, and each parameter read, once */
+  uint64_t checksum;        /* of all figures, names and edges */
+  uint32_t parameters;      /* shared by ops */
   uint32_t reusing_tensors; /* outputs that may be written over an input */
 } regal_graph_info;
 
@@ -258,7 +261,7 @@ REGAL_API void regal_graph_describe(const regal_graph *graph,
 REGAL_API void regal_graph_op(const regal_graph *graph, uint32_t op,
                               regal_op_info *info);
 
-/* What the reader assumed, dropped or joined; in `inspect` and on stderr. */
+/* What the reader assumed, dropped or merged. */
 typedef enum regal_note_kind {
   REGAL_NOTE_ASSUMED,
   REGAL_NOTE_DROPPED,
@@ -281,8 +284,9 @@ typedef struct regal_problem regal_problem;
 
 #define REGAL_MAX_DEVICES 64
 
-/* Machine and objective come from the options (groups "machine" and
- * "objective"; `machine` names a machine file). The graph must outlive it. */
+/* The options of groups "machine" and "objective" define the machine and the
+ * objective; `machine` is the path of a machine file. The graph must outlive
+ * the problem. */
 REGAL_API regal_status regal_problem_create(regal_context *context,
                                             const regal_graph *graph,
                                             const regal_options *options,
@@ -291,7 +295,7 @@ REGAL_API void regal_problem_free(regal_problem *problem);
 REGAL_API uint32_t regal_problem_devices(const regal_problem *problem);
 REGAL_API const regal_graph *regal_problem_graph(const regal_problem *problem);
 
-/* Lower bounds that no plan can beat. */
+/* Lower bounds: no plan costs less. */
 typedef struct regal_bound {
   int64_t runtime_ns;
   int64_t peak_bytes; /* of the device with the largest peak */
@@ -318,26 +322,28 @@ typedef struct regal_cost {
   int64_t runtime_ns;
   int64_t peak_bytes[REGAL_MAX_DEVICES]; /* of each device */
   int64_t max_peak_bytes;                /* the largest of them */
-  int64_t excess_bytes; /* sum over devices of what is beyond their limit */
+  int64_t excess_bytes; /* sum over devices of bytes beyond the limit */
 } regal_cost;
 
 REGAL_API void regal_plan_free(regal_plan *plan);
 
-/* Reads a plan file, or a bare order (one id a line, optionally a device).
- * In a bare order transfers are added just before their first reader. */
+/* Reads a plan file or a bare order (one id per line, optionally with a
+ * device). For a bare order, transfers are inserted just before their first
+ * reader. */
 REGAL_API regal_status regal_plan_load(regal_context *context,
                                        const regal_problem *problem,
                                        const char *path, regal_plan **plan);
 
-/* A plan file says for which machine it was made: sets the options of group
- * "machine" and "objective" that were not given explicitly, so that a plan is
- * judged on its own machine. A bare order changes nothing. */
+/* Sets the options of groups "machine" and "objective" that were not given
+ * explicitly to those recorded in the plan file, so that a plan is evaluated on
+ * its own machine. A bare order changes nothing. */
 REGAL_API regal_status regal_plan_options(regal_context *context,
                                           const char *path,
                                           regal_options *options);
 
-/* Simulates a plan by the slow, independent verifier. REGAL_INVALID_PLAN, with
- * the rule and the step in the message, when it breaks the model's rules. */
+/* Checks and simulates a plan with the slow, independent verifier. Returns
+ * REGAL_INVALID_PLAN, with the rule and the step in the message, if the plan
+ * breaks a rule of the model. */
 REGAL_API regal_status regal_verify(regal_context *context,
                                     const regal_problem *problem,
                                     const regal_plan *plan, regal_cost *cost);
@@ -353,7 +359,8 @@ typedef struct regal_progress {
   bool fits;     /* within the memory limit */
 } regal_progress;
 
-/* Called by the solving thread at each improvement and a few times a second. */
+/* Called by the searching thread, at each improvement and a few times per
+ * second. */
 typedef void (*regal_progress_fn)(void *state, const regal_progress *progress);
 REGAL_API void regal_set_progress(regal_context *context, regal_progress_fn fn,
                                   void *state);
@@ -375,21 +382,22 @@ typedef struct regal_result {
   int threads;
 } regal_result;
 
-/* Runs options->method. Every plan that comes out has passed the verifier.
- * Deterministic for a given seed and an evaluation budget, whatever the number
- * of threads. REGAL_OK also when no plan fits the memory limit: see `fits`. */
+/* Runs options->method. Every returned plan has passed the verifier. With a
+ * budget of evaluations the result depends on the seed, not on the number of
+ * threads. Returns REGAL_OK even if no plan fits the memory limit: see `fits`.
+ */
 REGAL_API regal_status regal_optimize(regal_context *context,
                                       const regal_problem *problem,
                                       const regal_options *options,
                                       regal_result **result);
-/* regal_problem_create and regal_optimize in one; the result owns the
+/* regal_problem_create and regal_optimize in one call; the result owns the
  * problem. */
 REGAL_API regal_status regal_solve(regal_context *context,
                                    const regal_graph *graph,
                                    const regal_options *options,
                                    regal_result **result);
-/* The result of a plan that exists already: verified, with its cost and bound,
- * as the reports and savers want it. It holds a copy of the plan. No search
+/* A result for an existing plan: verified, with its cost and bound, for reports
+ * and files. It holds a copy of the plan. No search
  * runs: method is "given", and seed, evaluations and threads are 0. */
 REGAL_API regal_status regal_evaluate(regal_context *context,
                                       const regal_problem *problem,
@@ -414,9 +422,9 @@ REGAL_API regal_decoder_info regal_decoder_at(size_t index);
 
 /* -- Proposals (experimental) ------------------------------------------------
  * One Beta distribution per gene for the initial population and the mutants of
- * BRKGA, uniform until set, and optionally a crossover bias per gene: this is
- * what a policy predicts. Genes are addressed by class and by index inside the
- * class: op for (op) classes, op*devices+device, tensor*devices+device. */
+ * BRKGA, uniform by default, and optionally a crossover bias per gene. Policies
+ * predict proposals. Genes are addressed by class and by index in the class:
+ * op, op*devices+device, or tensor*devices+device. */
 
 typedef struct regal_proposal regal_proposal;
 
@@ -427,7 +435,7 @@ REGAL_API regal_status regal_proposal_create(regal_context *context,
 REGAL_API void regal_proposal_free(regal_proposal *proposal);
 REGAL_API size_t regal_proposal_genes(const regal_proposal *proposal,
                                       const char *gene_class);
-/* All genes of a class at once when index is SIZE_MAX. */
+/* index SIZE_MAX sets all genes of the class. */
 REGAL_API regal_status regal_proposal_set_beta(regal_proposal *proposal,
                                                const char *gene_class,
                                                size_t index, double alpha,
@@ -444,7 +452,7 @@ REGAL_API regal_status regal_optimize_guided(regal_context *context,
                                              regal_result **result);
 
 /* -- Files and reports ------------------------------------------------------
- * "-" is stdout. Files are written whole or not at all. */
+ * "-" is stdout. No file is left incomplete. */
 
 REGAL_API regal_status regal_plan_save(regal_context *context,
                                        const regal_result *result,
@@ -453,7 +461,7 @@ REGAL_API regal_status regal_plan_save(regal_context *context,
 REGAL_API regal_status regal_result_save_json(regal_context *context,
                                               const regal_result *result,
                                               const char *path);
-/* A graph's figures and the reader's notes, as `inspect --json` prints. */
+/* A graph's statistics and the reader's notes, as `inspect --json` prints. */
 REGAL_API regal_status regal_graph_info_save_json(regal_context *context,
                                                   const regal_graph *graph,
                                                   const char *path);
@@ -463,9 +471,9 @@ REGAL_API regal_status regal_trace_save(regal_context *context,
                                         const regal_problem *problem,
                                         const regal_plan *plan,
                                         const char *path);
-/* Readable text, for people: the summary of a result; the devices' timeline
- * drawn `columns` wide; where a plan's time and memory go; a graph's figures
- * and the reader's notes. Cost O(plan), written to an open stream. */
+/* Text for people, written to an open stream: the summary of a result; a
+ * timeline of the devices, `columns` wide; where a plan's time and memory go; a
+ * graph's statistics and the reader's notes. O(plan). */
 REGAL_API regal_status regal_report_summary(regal_context *context,
                                             const regal_result *result,
                                             FILE *stream);

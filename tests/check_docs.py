@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the documentation says what is true.
+"""Checks the documentation against the repository and the program.
 
-  check_docs.py                    links, paths and options
-  check_docs.py --compile CC       and the C code (```c), with this compiler
-  check_docs.py --program REGAL    and what the commands print (```console)
-  check_docs.py --program REGAL --refresh   writes their output anew
+  check_docs.py                    links, paths, symbols and options
+  check_docs.py --compile CC       also the C code (```c), with this compiler
+  check_docs.py --program REGAL    also the output of commands (```console)
+  check_docs.py --program REGAL --refresh   rewrites that output
   check_docs.py --self-test        planted mistakes must be found
 
-Links: a relative link leads to a file, its #part to a heading. Paths: what is
-in backticks and begins with a folder of the repository exists. Options: every
-`--name` that is given to regal is in the table of options, and its command
-takes it (docs/options.md). Console blocks: a line "$ COMMAND" (lines that begin
-with "> " continue it) is followed by what it prints; the commands of a page run
-one after the other in a folder with links to build/regal, data and tests.
+Links: a relative link leads to a file, its #part to a heading. Paths: text in
+backticks that begins with a folder of the repository exists. Symbols: a name
+`regal_...` occurs in the sources; a name `function` that follows `src/FILE.c`:
+or precedes "in `src/FILE.c`" occurs in that file. Options: every `--name` that
+is given to regal is in the table of options, and its command accepts it
+(docs/options.md). Console blocks: a line "$ COMMAND" (lines that begin with
+"> " continue it) is followed by its output; the commands of a page run in
+sequence in a folder with links to build/regal, data and tests.
 
 Every mistake is one line on stdout; the exit status is 1 if there is any.
 """
@@ -36,7 +38,11 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 ROW = re.compile(r"\b(?:INTEGER|REAL|BYTES|DURATION|CHOICE|FLAG|TEXT)"
                  r'\(\w+, "([a-z-]+)"')
 EVERYWHERE = {"--help", "--version"}
-# What depends on the clock and on the build, and what stands for it.
+SYMBOL = re.compile(r"\bregal_[a-z0-9_]*[a-z0-9]\b")
+NAMES = r"(`[a-z_0-9]+`(?:, `[a-z_0-9]+`)*)"
+IN_FILE = re.compile(NAMES + r" in `(src/[\w/]+\.[ch])`")
+OF_FILE = re.compile(r"`(src/[\w/]+\.[ch])`: " + NAMES)
+# What depends on the clock and on the build, and its replacement.
 CHANGES = [(re.compile(pattern, re.M), word) for pattern, word in (
     (r"^(search +)[0-9.]+ s, ", r"\1SECONDS s, "),
     (r", [0-9]+ per second$", ", RATE per second"),
@@ -119,6 +125,38 @@ def check_paths(page):
             for path in expand(word):
                 if not list(page.root.glob(path.rstrip("/"))):
                     yield f"{page.where(number)}: `{path}`: no such file"
+
+
+# -- Symbols -----------------------------------------------------------------
+
+def source_symbols(root):
+    found = set()
+    for folder in ("bench", "include", "src", "tests"):
+        for path in (root / folder).rglob("*"):
+            if path.suffix in (".c", ".h", ".cc", ".proto"):
+                found.update(SYMBOL.findall(path.read_text(errors="replace")))
+    return found
+
+
+def named_in_files(line):
+    """(name, file) for each name that a line says is in a file."""
+    for names, path in IN_FILE.findall(line):
+        yield from ((name, path) for name in SPAN.findall(names))
+    for path, names in OF_FILE.findall(line):
+        yield from ((name, path) for name in SPAN.findall(names))
+
+
+def check_symbols(page, symbols):
+    for number, line in page.prose:
+        for span in SPAN.findall(line):
+            for name in SYMBOL.findall(span):
+                if name not in symbols:
+                    yield f"{page.where(number)}: `{name}`: no such symbol"
+        for name, path in named_in_files(line):
+            file = page.root / path
+            if file.exists() and not re.search(rf"\b{name}\b",
+                                               file.read_text()):
+                yield f"{page.where(number)}: `{name}`: not in {path}"
 
 
 # -- Options -----------------------------------------------------------------
@@ -257,7 +295,7 @@ def run_page(page, program, refresh):
             lines[begin:end] = block
         if refresh and lines != page.lines:
             page.path.write_text("\n".join(lines) + "\n")
-            print(f"{page.name}: written anew")
+            print(f"{page.name}: rewritten")
 
 
 # -- Self-test ---------------------------------------------------------------
@@ -266,6 +304,7 @@ PLANTED = """# A page
 [good](other.md#two-words) [bad](none.md) [bad](other.md#none)
 `src/there.c` `src/{there,absent}.c` `src/NAME.c` `--seed 1` `--speed 1`
 `regal inspect g --seed 1`, `ctest --preset x`
+`regal_here`, `regal_gone`; `here`, `gone` in `src/there.c`; `src/there.c`: `lost`
 ```sh
 regal optimize g --seed 1 --sead 2 | tool --other
 ```
@@ -298,7 +337,7 @@ def self_test():
         (root / "include/regal_options.h").write_text(
             'INTEGER(seed, "seed", 1)\n')
         (root / "include/regal.h").write_text("")
-        (root / "src/there.c").write_text("")
+        (root / "src/there.c").write_text("void regal_here(void);\nint here;\n")
         page = [page for page in pages_of(root) if "page" in page.name][0]
         assert list(check_links(page)) == [
             "docs/page.md:2: none.md: no such file",
@@ -308,9 +347,13 @@ def self_test():
         assert list(check_options(page, option_table(root))) == [
             "docs/page.md:3: regal has no option --speed",
             "docs/page.md:4: regal inspect does not take --seed",
-            "docs/page.md:6: regal has no option --sead"]
+            "docs/page.md:7: regal has no option --sead"]
+        assert list(check_symbols(page, source_symbols(root))) == [
+            "docs/page.md:5: `regal_gone`: no such symbol",
+            "docs/page.md:5: `gone`: not in src/there.c",
+            "docs/page.md:5: `lost`: not in src/there.c"]
         code = list(check_code(page, "cc"))
-        assert len(code) == 1 and code[0].startswith("docs/page.md:11: "), code
+        assert len(code) == 1 and code[0].startswith("docs/page.md:12: "), code
         output = list(run_page(page, "/bin/true", False))
         assert len(output) == 1 and output[0].endswith("-three\n+two"), output
         assert not list(run_page(page, "/bin/true", True))
@@ -336,10 +379,11 @@ def main(arguments):
         else:
             print(__doc__)
             return 2
-    table, mistakes = option_table(ROOT), []
+    table, symbols, mistakes = option_table(ROOT), source_symbols(ROOT), []
     for page in pages_of(ROOT):
         mistakes += check_links(page)
         mistakes += check_paths(page)
+        mistakes += check_symbols(page, symbols)
         mistakes += check_options(page, table)
         if compiler:
             mistakes += check_code(page, compiler)

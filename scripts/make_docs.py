@@ -5,6 +5,7 @@
   docs/options.md     what `regal options` prints
   docs/regal.1        its list of options, from the same table
   README.md, docs/    the output in every console block
+  docs/img/plan.svg   the plan of the demo, drawn by scripts/plan_figure.py
 
 Run it by `make docs` after a change of the options, of the search or of the
 text of a report, and read the difference before it is committed.
@@ -15,6 +16,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIRST, LAST = ".\\\" The options begin.\n", ".\\\" The options end.\n"
@@ -56,6 +58,24 @@ def man_options(page):
     return "".join(made)
 
 
+def draw_plan(program):
+    """The plan at the head of the README, and all ops on one device."""
+    demo = ROOT / "data/demo/hf_gpt_neox_train.pb"
+    figure = [ROOT / "scripts/plan_figure.py", ROOT / "docs/img/plan.svg"]
+    with tempfile.TemporaryDirectory() as folder:
+        for title, name, options in (
+                ("one device, the file's order", "before",
+                 "--devices 1 --method single"),
+                ("two devices of 16 GiB, planned by regal", "after",
+                 "--memory-limit 16GiB --evaluations 50000")):
+            trace = f"{folder}/{name}.json"
+            subprocess.run([program, "optimize", demo, *options.split(), "-q",
+                            "--trace", trace], check=True,
+                           stdout=subprocess.DEVNULL)
+            figure.append(f"{title}={trace}")
+        subprocess.run([sys.executable, *figure], check=True)
+
+
 def main(program):
     options = subprocess.run([program, "options"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
@@ -64,6 +84,7 @@ def main(program):
     before, rest = manual.read_text().split(FIRST)
     after = rest.split(LAST)[1]
     manual.write_text(before + FIRST + man_options(options) + LAST + after)
+    draw_plan(program)
     return subprocess.run(
         [sys.executable, ROOT / "tests/check_docs.py", "--program", program,
          "--refresh"], check=False).returncode

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of annealers, the more special ones first. */
+/* Annealers by name, by number and for a problem. */
 #include "anneal/driver/anneal.h"
 
 #include <string.h>
 
-static const regal_annealer *const annealers[] = {
-    &regal_annealer_memory,
-    &regal_annealer_phase,
-    &regal_annealer_order,
-};
+#define ADDRESS(name) &regal_annealer_##name,
+static const regal_annealer *const annealers[] = {REGAL_ANNEALERS(ADDRESS)};
 
 size_t regal_annealer_count(void) {
   return sizeof annealers / sizeof *annealers;

@@ -3,7 +3,8 @@
  *
  * A decoder declares its chromosome as a table of gene classes, each with a
  * domain. Search, proposals and policies speak only of classes and domains, so
- * a new decoder is one file and one row in decode/decoders.c.
+ * a new decoder is one file and one row of REGAL_DECODERS
+ * (docs/contributing.md has an example).
  *
  * A gene is a number in [0, 1) in steps of 2^-24, kept as an integer. Decoders
  * only compare genes; equal genes are ordered by index, on purpose: the lower
@@ -63,10 +64,16 @@ size_t regal_decoder_genes(const regal_decoder *decoder,
 size_t regal_class_begin(const regal_decoder *decoder,
                          const regal_problem *problem, size_t class_index);
 
-extern const regal_decoder regal_decoder_paper;
-extern const regal_decoder regal_decoder_batched;
-extern const regal_decoder regal_decoder_clock;
-extern const regal_decoder regal_decoder_eft;
-extern const regal_decoder regal_decoder_closure;
+/* All decoders, in the order of `regal methods`: regal_decoder_paper, ... */
+#define REGAL_DECODERS(ROW)                                                    \
+  ROW(paper)                                                                   \
+  ROW(batched)                                                                 \
+  ROW(clock)                                                                   \
+  ROW(eft)                                                                     \
+  ROW(closure)
+
+#define REGAL_DECLARE_DECODER(name)                                            \
+  extern const regal_decoder regal_decoder_##name;
+REGAL_DECODERS(REGAL_DECLARE_DECODER)
 
 #endif

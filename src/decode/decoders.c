@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-static const regal_decoder *const decoders[] = {
-    &regal_decoder_paper, &regal_decoder_batched, &regal_decoder_clock,
-    &regal_decoder_eft,   &regal_decoder_closure,
-};
+#define ADDRESS(name) &regal_decoder_##name,
+static const regal_decoder *const decoders[] = {REGAL_DECODERS(ADDRESS)};
 
 size_t regal_decoder_count(void) {
   return sizeof decoders / sizeof *decoders;

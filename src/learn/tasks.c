@@ -206,13 +206,11 @@ static regal_status study_all(regal_tasks *tasks) {
 }
 
 static regal_status encode(regal_tasks *tasks, regal_task *task) {
-  regal_brkga_features features = {.placement = task->placement,
-                                   .position = task->position};
   if (task->encoding || !task->known)
     return REGAL_OK;
   return regal_encode_problem(tasks->context, task->problem,
-                              task->placement ? &features : NULL,
-                              &task->encoding);
+                              &tasks->plan.features, task->placement,
+                              task->position, &task->encoding);
 }
 
 regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,

@@ -28,7 +28,8 @@ typedef struct regal_task_plan {
   uint64_t seed;
   bool
       plain_seeds; /* task i runs with the seed that users would write, i + 1 */
-  uint64_t feature_evaluations; /* 0: no features */
+  regal_feature_list features;  /* that the policy reads */
+  uint64_t feature_evaluations; /* for those that need a run; 0: zeros */
   uint64_t standard_evaluations;
   uint32_t best_of; /* of the standard run: see regal_episode_run */
 } regal_task_plan;

@@ -6,23 +6,20 @@
 
 #include "learn/guide/guide.h"
 
-static uint64_t feature_evaluations(const regal_trainer *t, uint64_t budget) {
-  return t->settings.config.kind == REGAL_POLICY_BLIND
-             ? 0
-             : regal_guide_feature_evaluations(budget);
-}
-
 /* A policy is used with a budget of thousands: the features of training are
  * those of such a run, whatever the episodes' budget. */
 static regal_status make_tasks(regal_trainer *t, const regal_task_source *train,
                                const regal_task_source *valid) {
   const regal_train_settings *s = &t->settings;
   uint64_t budget = s->valid_evaluations;
-  regal_task_plan plan = {.decoder = s->decoder,
-                          .seed = s->seed,
-                          .feature_evaluations = feature_evaluations(t, budget),
-                          .standard_evaluations = s->episode_evaluations,
-                          .best_of = s->best_of};
+  regal_task_plan plan = {
+      .decoder = s->decoder,
+      .seed = s->seed,
+      .features = s->config.features,
+      .feature_evaluations =
+          regal_guide_feature_evaluations(&s->config, budget),
+      .standard_evaluations = s->episode_evaluations,
+      .best_of = s->best_of};
   REGAL_TRY(
       regal_tasks_create(t->context, t->workers, train, &plan, &t->tasks));
   plan.plain_seeds = true;

@@ -1,29 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of features, and encodings made by it: first the nodes and edges of
+ * the graph, then column after column, each filled by its row's function. */
 #include "policy/features.h"
+
+#include <string.h>
 
 #include "base/carve.h"
 
-enum {
-  NODE_INPUTS,
-  NODE_OUTPUTS,
-  NODE_OWN_MEMORY,
-  NODE_LARGEST_MEMORY,
-  NODE_BEFORE_NS,
-  NODE_AFTER_NS,
-  NODE_RUN_NS,
-  NODE_LARGEST_NS,
-  NODE_PLACEMENT
-};
-enum { EDGE_BYTES, EDGE_CONTROL, EDGE_HYPEREDGE };
+/* clang-format off */
+#define FEATURES(ROW) \
+  /*  name                of    columns  needs a BRKGA run */ \
+  ROW(input_bytes,        NODE, 1,       false) \
+  ROW(output_bytes,       NODE, 1,       false) \
+  ROW(own_bytes,          NODE, 1,       false) \
+  ROW(uses_most_memory,   NODE, 1,       false) \
+  ROW(predecessors_ns,    NODE, 1,       false) \
+  ROW(successors_ns,      NODE, 1,       false) \
+  ROW(run_ns,             NODE, 1,       false) \
+  ROW(runs_longest,       NODE, 1,       false) \
+  ROW(placement,          NODE, DEVICES, true) \
+  ROW(position,           NODE, 1,       true) \
+  ROW(tensor_bytes,       EDGE, 1,       false) \
+  ROW(is_control,         EDGE, 1,       false) \
+  ROW(tensor_number,      EDGE, 1,       false)
+/* clang-format on */
 
-static uint32_t waits_of(const regal_encoder_input *in, uint32_t op) {
-  return in->wait_begin ? in->wait_begin[op + 1] - in->wait_begin[op] : 0;
+#define DEVICES 0
+#define DECLARE(name, of, columns, run) regal_feature_fill regal_feature_##name;
+#define DEFINE(name, of, columns, run)                                         \
+  {#name, REGAL_FEATURE_##of, columns, run, regal_feature_##name},
+
+FEATURES(DECLARE)
+
+static const regal_feature features[] = {FEATURES(DEFINE)};
+#define COUNT (sizeof features / sizeof *features)
+_Static_assert(COUNT <= REGAL_MOST_FEATURES, "a list holds all features");
+
+size_t regal_feature_count(void) {
+  return COUNT;
 }
 
-static size_t count_edges(const regal_encoder_input *in) {
-  size_t edges = in->use_begin[in->tensors];
-  return edges + (in->wait_begin ? in->wait_begin[in->ops] : 0);
+const regal_feature *regal_feature_at(size_t row) {
+  return &features[row];
 }
+
+bool regal_features_add(regal_feature_list *list, const char *name) {
+  for (size_t row = 0; row < COUNT && list->count < REGAL_MOST_FEATURES; row++)
+    if (!strcmp(features[row].name, name)) {
+      list->row[list->count++] = (uint8_t)row;
+      return true;
+    }
+  return false;
+}
+
+regal_feature_list regal_features_all(void) {
+  regal_feature_list list = {0};
+  for (size_t row = 0; row < COUNT; row++)
+    list.row[list.count++] = (uint8_t)row;
+  return list;
+}
+
+static uint32_t width_of(const regal_feature *feature, uint32_t devices) {
+  return feature->width == DEVICES ? devices : feature->width;
+}
+
+uint32_t regal_features_width(const regal_feature_list *list,
+                              regal_feature_domain domain, uint32_t devices) {
+  uint32_t width = 0;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (features[list->row[i]].domain == domain)
+      width += width_of(&features[list->row[i]], devices);
+  return width;
+}
+
+bool regal_features_need_run(const regal_feature_list *list) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (features[list->row[i]].needs_run)
+      return true;
+  return false;
+}
+
+/* -- Nodes and edges ------------------------------------------------------- */
 
 static void layout(regal_encoding *made, regal_carver *carver) {
   size_t nodes = made->nodes, edges = made->edges, tensors = made->tensors;
@@ -36,165 +93,140 @@ static void layout(regal_encoding *made, regal_carver *carver) {
   made->tensor_edge = regal_carve(carver, tensors + 1, sizeof(uint32_t));
 }
 
-static float *node_of(regal_encoding *made, uint32_t op) {
-  return made->node + (size_t)op * made->node_features;
+static void add_edge(regal_encoding *made, uint32_t from, uint32_t to) {
+  made->from[made->edges] = from;
+  made->to[made->edges++] = to;
 }
 
-/* -- Edges ----------------------------------------------------------------- */
-
-static void add_edge(regal_encoding *made, uint32_t from, uint32_t to,
-                     double bytes, bool control, uint32_t hyperedge) {
-  uint32_t e = made->edges++;
-  float *edge = made->edge + (size_t)e * made->edge_features;
-  made->from[e] = from;
-  made->to[e] = to;
-  edge[EDGE_BYTES] = (float)bytes;
-  edge[EDGE_CONTROL] = control;
-  edge[EDGE_HYPEREDGE] = (float)hyperedge; /* divided at the end */
-}
-
-/* The edges of all tensors, then the control edges. Hyperedges are numbered by
- * producer, its control edges last, so that both ways to treat control edges
- * give the same features. */
-static void fill_edges(regal_encoding *made, const regal_encoder_input *in,
-                       double unit) {
-  uint32_t hyperedges = 0;
+/* The edges of all tensors, then the control edges. */
+static void add_edges(const regal_problem *problem, regal_encoding *made) {
   made->edges = 0;
-  for (uint32_t op = 0; op < in->ops; op++) {
-    for (uint32_t t = in->output_begin[op]; t < in->output_begin[op + 1]; t++) {
-      made->tensor_node[t] = op;
-      made->tensor_edge[t] = made->edges;
-      bool control = in->control_tensor && in->control_tensor[t];
-      for (uint32_t u = in->use_begin[t]; u < in->use_begin[t + 1]; u++)
-        add_edge(made, op, in->consumer[u], (double)in->bytes[t] / unit,
-                 control, hyperedges);
-      hyperedges++;
-    }
-    hyperedges += waits_of(in, op) > 0;
+  for (uint32_t t = 0; t < problem->tensors; t++) {
+    made->tensor_node[t] = problem->producer[t];
+    made->tensor_edge[t] = made->edges;
+    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+      add_edge(made, problem->producer[t], problem->consumer[u]);
   }
-  made->tensor_edge[in->tensors] = made->edges;
-  uint32_t passed = 0; /* hyperedges before the op's control edges */
-  for (uint32_t op = 0; op < in->ops; op++) {
-    passed += in->output_begin[op + 1] - in->output_begin[op];
-    for (uint32_t w = 0; w < waits_of(in, op); w++)
-      add_edge(made, op, in->waiter[in->wait_begin[op] + w], 0, true, passed);
-    passed += waits_of(in, op) > 0;
-  }
-  for (uint32_t e = 0; e < made->edges; e++)
-    made->edge[(size_t)e * made->edge_features + EDGE_HYPEREDGE] /=
-        (float)hyperedges;
+  made->tensor_edge[problem->tensors] = made->edges;
+  for (uint32_t op = 0; problem->has_waits && op < problem->ops; op++)
+    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
+         w++)
+      add_edge(made, op, problem->waiter[w]);
 }
 
-/* -- Nodes ----------------------------------------------------------------- */
-
-static double own_memory(const regal_encoder_input *in, uint32_t op) {
-  return (double)in->temporary[op] + (double)in->resident[op];
-}
-
-/* What memory is divided by; 1 where nothing has a size. */
-static double memory_unit(const regal_encoder_input *in) {
-  double largest = 0;
-  for (uint32_t t = 0; t < in->tensors; t++)
-    largest = (double)in->bytes[t] > largest ? (double)in->bytes[t] : largest;
-  for (uint32_t op = 0; op < in->ops; op++)
-    largest = own_memory(in, op) > largest ? own_memory(in, op) : largest;
-  return largest > 0 ? largest : 1;
-}
-
-static int64_t input_bytes(const regal_encoder_input *in, uint32_t op) {
-  int64_t bytes = 0;
-  for (uint32_t i = in->input_begin[op]; i < in->input_begin[op + 1]; i++)
-    bytes += in->bytes[in->input[i]];
-  return bytes;
-}
-
-static int64_t output_bytes(const regal_encoder_input *in, uint32_t op) {
-  int64_t bytes = 0;
-  for (uint32_t t = in->output_begin[op]; t < in->output_begin[op + 1]; t++)
-    bytes += in->bytes[t];
-  return bytes;
-}
-
-static void fill_memory(regal_encoding *made, const regal_encoder_input *in,
-                        double unit) {
-  uint32_t largest = 0;
-  int64_t most = -1;
-  for (uint32_t op = 0; op < in->ops; op++) {
-    float *node = node_of(made, op);
-    int64_t inputs = input_bytes(in, op), outputs = output_bytes(in, op);
-    int64_t used = inputs + outputs + in->temporary[op];
-    node[NODE_INPUTS] = (float)((double)inputs / unit);
-    node[NODE_OUTPUTS] = (float)((double)outputs / unit);
-    node[NODE_OWN_MEMORY] = (float)(own_memory(in, op) / unit);
-    if (used > most) {
-      most = used;
-      largest = op;
-    }
-  }
-  node_of(made, largest)[NODE_LARGEST_MEMORY] = 1;
-}
-
-static void fill_run_times(regal_encoding *made,
-                           const regal_encoder_input *in) {
-  uint32_t largest = 0;
-  for (uint32_t op = 1; op < in->ops; op++)
-    if (in->run_ns[op] > in->run_ns[largest])
-      largest = op;
-  double unit = in->run_ns[largest] > 0 ? in->run_ns[largest] : 1;
-  for (uint32_t op = 0; op < in->ops; op++) {
-    double after = 0;
-    for (uint32_t s = in->successor_begin[op]; s < in->successor_begin[op + 1];
-         s++) {
-      after += in->run_ns[in->successor[s]];
-      node_of(made, in->successor[s])[NODE_BEFORE_NS] +=
-          (float)(in->run_ns[op] / unit);
-    }
-    node_of(made, op)[NODE_AFTER_NS] = (float)(after / unit);
-    node_of(made, op)[NODE_RUN_NS] = (float)(in->run_ns[op] / unit);
-  }
-  node_of(made, largest)[NODE_LARGEST_NS] = 1;
-}
-
-static void fill_brkga(regal_encoding *made, const regal_encoder_input *in) {
-  for (uint32_t op = 0; op < in->ops; op++) {
-    float *node = node_of(made, op);
-    for (uint32_t a = 0; in->placement && a < in->devices; a++)
-      node[NODE_PLACEMENT + a] = in->placement[(size_t)op * in->devices + a];
-    if (in->position)
-      node[NODE_PLACEMENT + in->devices] = in->position[op];
-  }
-}
-
-regal_status regal_encoding_create(regal_context *context,
-                                   const regal_encoder_input *input,
-                                   regal_encoding **encoding) {
-  size_t edges = count_edges(input);
+static regal_status make_encoding(regal_context *context,
+                                  const regal_problem *problem,
+                                  const regal_feature_list *list,
+                                  regal_encoding **encoding) {
+  size_t edges = problem->use_begin[problem->tensors];
+  edges += problem->has_waits ? problem->wait_begin[problem->ops] : 0;
   if (edges > UINT32_MAX)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "%zu edges are too many for a policy", edges);
-  regal_encoding measured = {.nodes = input->ops,
-                             .edges = (uint32_t)edges,
-                             .tensors = input->tensors,
-                             .node_features =
-                                 regal_node_features(input->devices),
-                             .edge_features = REGAL_EDGE_FEATURES};
-  regal_encoding sizes = measured;
+  regal_encoding sizes = {.nodes = problem->ops,
+                          .edges = (uint32_t)edges,
+                          .tensors = problem->tensors,
+                          .node_features = regal_features_width(
+                              list, REGAL_FEATURE_NODE, problem->devices),
+                          .edge_features = regal_features_width(
+                              list, REGAL_FEATURE_EDGE, problem->devices)};
   regal_carver carver = {0};
   layout(&sizes, &carver);
   regal_encoding *made = regal_alloc(context, carver.used, 1);
   if (!made)
     return regal_fail_memory(context);
   carver = (regal_carver){.base = (char *)made};
-  *made = measured;
+  *made = sizes;
   layout(made, &carver);
-  double unit = memory_unit(input);
-  fill_edges(made, input, unit);
-  fill_memory(made, input, unit);
-  if (input->run_ns)
-    fill_run_times(made, input);
-  fill_brkga(made, input);
+  add_edges(problem, made);
   *encoding = made;
   return REGAL_OK;
+}
+
+/* -- Features -------------------------------------------------------------- */
+
+static double mean_run_ns(const regal_problem *problem, uint32_t op) {
+  double sum = 0;
+  uint32_t count = 0;
+  for (uint32_t a = 0; a < problem->devices; a++)
+    if (problem->allowed[op] >> a & 1) {
+      sum += (double)regal_problem_run_ns(problem, op, a);
+      count++;
+    }
+  return count ? sum / count : 0;
+}
+
+static void find_longest(regal_feature_source *source, double *run_ns) {
+  const regal_problem *problem = source->problem;
+  source->longest_ns = 0;
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    run_ns[op] = mean_run_ns(problem, op);
+    if (run_ns[op] > source->longest_ns)
+      source->longest_ns = run_ns[op];
+  }
+  if (source->longest_ns == 0)
+    source->longest_ns = 1;
+  source->run_ns = problem->objective == REGAL_MEMORY ? NULL : run_ns;
+}
+
+int64_t regal_feature_own_memory(const regal_problem *problem, uint32_t op) {
+  const regal_graph *graph = problem->graph;
+  int64_t bytes = graph->temporary_bytes[op] + graph->resident_bytes[op];
+  for (uint32_t i = graph->parameter_begin[op];
+       i < graph->parameter_begin[op + 1]; i++)
+    bytes += graph->parameter_bytes[graph->parameter[i]];
+  return bytes;
+}
+
+static void find_largest(regal_feature_source *source) {
+  const regal_problem *problem = source->problem;
+  int64_t largest = 0;
+  for (uint32_t t = 0; t < problem->tensors; t++)
+    if (problem->bytes[t] > largest)
+      largest = problem->bytes[t];
+  for (uint32_t op = 0; op < problem->ops; op++)
+    if (regal_feature_own_memory(problem, op) > largest)
+      largest = regal_feature_own_memory(problem, op);
+  source->largest_bytes = largest ? (double)largest : 1;
+}
+
+static void fill_columns(const regal_feature_source *source,
+                         const regal_feature_list *list, regal_encoding *made) {
+  uint32_t node = 0, edge = 0; /* columns so far */
+  for (uint32_t i = 0; i < list->count; i++) {
+    const regal_feature *feature = &features[list->row[i]];
+    uint32_t width = width_of(feature, source->problem->devices);
+    if (feature->domain == REGAL_FEATURE_NODE) {
+      feature->fill(source, made->node + node, made->node_features);
+      node += width;
+    } else {
+      feature->fill(source, made->edge + edge, made->edge_features);
+      edge += width;
+    }
+  }
+}
+
+regal_status regal_encode_problem(regal_context *context,
+                                  const regal_problem *problem,
+                                  const regal_feature_list *list,
+                                  const float *placement, const float *position,
+                                  regal_encoding **encoding) {
+  regal_feature_source source = {
+      .problem = problem, .placement = placement, .position = position};
+  regal_encoding *made = NULL;
+  double *run_ns = regal_alloc(context, problem->ops, sizeof *run_ns);
+  if (!run_ns)
+    return regal_fail_memory(context);
+  regal_status status = make_encoding(context, problem, list, &made);
+  if (status == REGAL_OK) {
+    source.graph = made;
+    find_longest(&source, run_ns);
+    find_largest(&source);
+    fill_columns(&source, list, made);
+    *encoding = made;
+  }
+  regal_release(context, run_ns);
+  return status;
 }
 
 void regal_encoding_free(regal_context *context, regal_encoding *encoding) {

@@ -12,8 +12,7 @@
 
 #include "base/context.h"
 
-#define REGAL_NODE_FEATURES 11 /* for two devices; + (d - 2) beyond */
-#define REGAL_EDGE_FEATURES 3
+#define REGAL_MOST_FEATURES 32
 #define REGAL_MOST_HEADS 8
 
 /* One graph: a node for each op, in topological order; an edge for each
@@ -29,6 +28,13 @@ typedef struct regal_encoding {
                             are consecutive, tensors in order; the edges from
                             tensor_edge[tensors] on are control edges */
 } regal_encoding;
+
+/* Features that a policy reads, in the order of their columns: rows of the
+ * table in policy/features.c. */
+typedef struct regal_feature_list {
+  uint32_t count;
+  uint8_t row[REGAL_MOST_FEATURES];
+} regal_feature_list;
 
 /* What a head's genes belong to. */
 typedef enum regal_head_domain {
@@ -66,7 +72,8 @@ typedef struct regal_policy_config {
   uint32_t rounds;       /* T */
   uint32_t width;        /* of node and edge states */
   uint32_t experts;
-  uint32_t node_features, edge_features;
+  regal_feature_list features;
+  uint32_t node_features, edge_features; /* their columns */
   float neutral_bias; /* on the initial logit of the level nearest Beta(1,1) */
   uint32_t head_count;
   regal_policy_head heads[REGAL_MOST_HEADS];

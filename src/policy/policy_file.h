@@ -5,18 +5,23 @@
  * 24 or 48 bytes filled up with zeros; a real is an IEEE 754 float.
  *
  *   "REGALPOL"          magic
- *   u32 version         1; a reader refuses newer ones
+ *   u32 version         2; a reader refuses newer ones
  *   u64 size            of the whole file
  *   config              u32 kind, update, mean_aggregation, rounds, width,
  *                       experts, node_features, edge_features; real
  *                       neutral_bias; u32 devices, objective; name decoder;
  *                       u32 heads, and for each: name gene_class; u32 domain,
- *                       genes, mean_levels, variance_levels, bias_levels
+ *                       genes, mean_levels, variance_levels, bias_levels;
+ *                       u32 features, and for each: name
  *   provenance          u64 dataset checksum, seed, steps; text command,
  *                       version of regal
  *   weights             u32 blocks, and for each: name, u32 rows, columns; u64
  *                       count; so many reals
  *   u64 checksum        of all bytes before it (base/hash.h)
+ *
+ * node_features and edge_features are columns: the sums of the features'
+ * widths. Version 1, which is still read, had no list of features: it always
+ * was the paper's (policy/paper_features.c), in that order.
  *
  * Errors are one line, "FILE: found X, expected Y".
  */
@@ -25,6 +30,12 @@
 
 #include "base/text.h"
 #include "policy/network.h"
+
+#define REGAL_POLICY_MAGIC "REGALPOL"
+#define REGAL_POLICY_MAGIC_BYTES 8
+#define REGAL_POLICY_VERSION 2
+#define REGAL_POLICY_CHECKSUM_BYTES 8
+#define REGAL_POLICY_FEATURE_BYTES 24 /* of a name */
 
 typedef struct regal_policy_provenance {
   uint64_t dataset_checksum, seed, steps;

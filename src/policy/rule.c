@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The rules' orders, and priorities by them. */
 #include "policy/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-void regal_rule_config(uint32_t devices, uint32_t objective,
+#include "policy/features.h"
+
+void regal_rule_config(regal_rule rule, uint32_t devices, uint32_t objective,
                        const char *decoder, regal_policy_config *config) {
   *config = (regal_policy_config){
       .head_count = 1,
@@ -16,6 +19,10 @@ void regal_rule_config(uint32_t devices, uint32_t objective,
       .devices = devices,
       .objective = objective,
   };
+  if (rule == REGAL_RULE_ORDER) {
+    regal_features_add(&config->features, "position");
+    config->node_features = 1;
+  }
   snprintf(config->decoder, sizeof config->decoder, "%s", decoder);
 }
 
@@ -32,10 +39,8 @@ static int compare_places(const void *a, const void *b) {
 }
 
 static void read_order(const regal_encoding *encoding, place *places) {
-  for (uint32_t op = 0; op < encoding->nodes; op++) {
-    const float *node = encoding->node + (size_t)op * encoding->node_features;
-    places[op] = (place){node[encoding->node_features - 1], op};
-  }
+  for (uint32_t op = 0; op < encoding->nodes; op++)
+    places[op] = (place){encoding->node[op], op};
 }
 
 static uint32_t follow(const regal_encoding *encoding, uint32_t op,

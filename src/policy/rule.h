@@ -16,10 +16,11 @@
 
 typedef enum regal_rule { REGAL_RULE_ORDER, REGAL_RULE_DEPTH } regal_rule;
 
-/* What the rule decides on: one head, for priorities. */
-void regal_rule_config(uint32_t devices, uint32_t objective,
+/* What the rule reads, at most one feature, and what it decides on: one head,
+ * for priorities. */
+void regal_rule_config(regal_rule rule, uint32_t devices, uint32_t objective,
                        const char *decoder, regal_policy_config *config);
-/* Writes regal_policy_actions() bytes. */
+/* Writes regal_policy_actions() bytes, for an encoding of its features. */
 regal_status regal_rule_actions(regal_context *context, regal_rule rule,
                                 const regal_encoding *encoding,
                                 uint8_t *actions);

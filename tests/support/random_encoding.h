@@ -12,6 +12,9 @@
 #include "base/random.h"
 #include "policy/policy.h"
 
+#define NODE_FEATURES 11 /* the paper's, for two devices */
+#define EDGE_FEATURES 3
+
 static inline float *random_features(regal_random *random, size_t count) {
   float *made = calloc(count + 1, sizeof *made);
   assert(made);
@@ -28,8 +31,8 @@ static inline regal_encoding random_encoding(uint64_t seed, uint32_t nodes,
       .key = regal_random_key(seed, REGAL_PURPOSE_TEST, 6, nodes)};
   size_t most = (size_t)nodes * (2 * readers + 1);
   regal_encoding e = {.nodes = nodes,
-                      .node_features = REGAL_NODE_FEATURES,
-                      .edge_features = REGAL_EDGE_FEATURES};
+                      .node_features = NODE_FEATURES,
+                      .edge_features = EDGE_FEATURES};
   e.from = calloc(most + 1, sizeof *e.from);
   e.to = calloc(most + 1, sizeof *e.to);
   e.tensor_node = calloc(2 * nodes + 1, sizeof *e.tensor_node);
@@ -51,8 +54,8 @@ static inline regal_encoding random_encoding(uint64_t seed, uint32_t nodes,
     e.from[e.edges] = v;
     e.to[e.edges++] = v + 1;
   }
-  e.node = random_features(&random, (size_t)nodes * REGAL_NODE_FEATURES);
-  e.edge = random_features(&random, (size_t)e.edges * REGAL_EDGE_FEATURES);
+  e.node = random_features(&random, (size_t)nodes * NODE_FEATURES);
+  e.edge = random_features(&random, (size_t)e.edges * EDGE_FEATURES);
   return e;
 }
 
@@ -76,8 +79,8 @@ static inline regal_policy_config small_policy(regal_policy_kind kind,
       .rounds = 2,
       .width = width,
       .experts = 3,
-      .node_features = REGAL_NODE_FEATURES,
-      .edge_features = REGAL_EDGE_FEATURES,
+      .node_features = NODE_FEATURES,
+      .edge_features = EDGE_FEATURES,
       .head_count = 4,
       .devices = 2,
       .heads = {{"affinity", REGAL_HEAD_NODE, 2, 2, 3, 0},

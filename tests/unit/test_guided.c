@@ -102,11 +102,17 @@ static void test_features_by_hand(void **state) {
 
 static void test_feature_budget(void **state) {
   (void)state;
-  assert_int_equal(regal_guide_feature_evaluations(5000), 400);
-  assert_int_equal(regal_guide_feature_evaluations(UINT64_MAX), 400);
-  assert_int_equal(regal_guide_feature_evaluations(800), 400);
-  assert_int_equal(regal_guide_feature_evaluations(300), 150);
-  assert_int_equal(regal_guide_feature_evaluations(1), 0);
+  regal_policy_config config = {.features = regal_features_all()};
+  assert_int_equal(regal_guide_feature_evaluations(&config, 5000), 400);
+  assert_int_equal(regal_guide_feature_evaluations(&config, UINT64_MAX), 400);
+  assert_int_equal(regal_guide_feature_evaluations(&config, 800), 400);
+  assert_int_equal(regal_guide_feature_evaluations(&config, 300), 150);
+  assert_int_equal(regal_guide_feature_evaluations(&config, 1), 0);
+  config.kind = REGAL_POLICY_BLIND;
+  assert_int_equal(regal_guide_feature_evaluations(&config, 5000), 0);
+  config = (regal_policy_config){0};
+  assert_true(regal_features_add(&config.features, "run_ns"));
+  assert_int_equal(regal_guide_feature_evaluations(&config, 5000), 0);
 }
 
 /* -- Methods --------------------------------------------------------------- */
@@ -315,8 +321,10 @@ static void test_actions_option(void **state) {
   set_method(b, "regal", "a.policy", "500");
   if (regal_policies_open(b->context, &b->options, b->problem, "", &guide))
     fail_msg("%s", regal_error(b->context));
-  assert_int_equal(
-      regal_encode_problem(b->context, b->problem, NULL, &encoding), REGAL_OK);
+  assert_int_equal(regal_encode_problem(b->context, b->problem,
+                                        &guide->config.features, NULL, NULL,
+                                        &encoding),
+                   REGAL_OK);
   regal_gene means[3][40 * 2 + 60];
   size_t genes = 2 * b->problem->ops;
   assert_true(genes <= sizeof means[0] / sizeof(regal_gene));

@@ -90,8 +90,10 @@ static bench open_bench(regal_context *context, uint32_t devices) {
   bench b = {.context = context, .graph = TOY_GRAPH(context, diamond)};
   b.problem = toy_problem(context, b.graph, toy_machine(context, devices),
                           REGAL_RUNTIME);
-  assert_int_equal(regal_encode_problem(context, b.problem, NULL, &b.encoding),
-                   REGAL_OK);
+  regal_feature_list all = regal_features_all();
+  assert_int_equal(
+      regal_encode_problem(context, b.problem, &all, NULL, NULL, &b.encoding),
+      REGAL_OK);
   return b;
 }
 
@@ -261,10 +263,20 @@ static void test_wrong_devices(void **state) {
 
 /* -- Rules ----------------------------------------------------------------- */
 
-static void check_rule(bench *b, regal_rule rule, const char *early) {
+static void check_rule(bench *b, regal_rule rule, const float *position,
+                       const char *early) {
   uint8_t actions[8];
-  assert_int_equal(regal_rule_actions(b->context, rule, b->encoding, actions),
+  regal_policy_config config;
+  regal_encoding *encoding;
+  regal_rule_config(rule, 2, REGAL_RUNTIME, "paper", &config);
+  assert_int_equal(regal_encode_problem(b->context, b->problem,
+                                        &config.features, NULL, position,
+                                        &encoding),
                    REGAL_OK);
+  assert_int_equal(encoding->node_features, config.node_features);
+  assert_int_equal(regal_rule_actions(b->context, rule, encoding, actions),
+                   REGAL_OK);
+  regal_encoding_free(b->context, encoding);
   for (uint32_t op = 0; op < 4; op++) {
     assert_int_equal(actions[2 * op], early[op] == '1' ? 15 : 0);
     assert_int_equal(actions[2 * op + 1], 15);
@@ -273,14 +285,10 @@ static void check_rule(bench *b, regal_rule rule, const char *early) {
 
 static void test_rules(void **state) {
   bench b = open_bench(*state, 2);
-  float position[] = {.75f, .5f, .25f, 0};
-  for (uint32_t op = 0; op < 4; op++)
-    b.encoding->node[op * 11 + 10] = position[op];
-  check_rule(&b, REGAL_RULE_ORDER, "0011");
-  check_rule(&b, REGAL_RULE_DEPTH, "1100"); /* b and c tie: b is first */
-  for (uint32_t op = 0; op < 4; op++)
-    b.encoding->node[op * 11 + 10] = op == 2 ? .1f : .5f;
-  check_rule(&b, REGAL_RULE_ORDER, "1010");
+  const float falling[] = {.75f, .5f, .25f, 0}, tied[] = {.5f, .5f, .1f, .5f};
+  check_rule(&b, REGAL_RULE_ORDER, falling, "0011");
+  check_rule(&b, REGAL_RULE_ORDER, tied, "1010");
+  check_rule(&b, REGAL_RULE_DEPTH, NULL, "1100"); /* b and c tie: b is first */
   close_bench(&b);
 }
 
@@ -300,8 +308,10 @@ static void test_depth(void **state) {
       toy_problem(context, graph, toy_machine(context, 2), REGAL_RUNTIME);
   regal_encoding *encoding;
   uint8_t actions[12];
-  assert_int_equal(regal_encode_problem(context, problem, NULL, &encoding),
-                   REGAL_OK);
+  regal_feature_list none = {0};
+  assert_int_equal(
+      regal_encode_problem(context, problem, &none, NULL, NULL, &encoding),
+      REGAL_OK);
   assert_int_equal(
       regal_rule_actions(context, REGAL_RULE_DEPTH, encoding, actions),
       REGAL_OK);

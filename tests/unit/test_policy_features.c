@@ -40,7 +40,11 @@ static regal_encoding *encode(regal_context *context, const regal_graph *graph,
   machine->control_transfers = control_transfers;
   regal_problem *problem = toy_problem(context, graph, machine, objective);
   regal_encoding *encoding;
-  assert_int_equal(regal_encode_problem(context, problem, features, &encoding),
+  regal_feature_list all = regal_features_all();
+  assert_int_equal(regal_encode_problem(context, problem, &all,
+                                        features ? features->placement : NULL,
+                                        features ? features->position : NULL,
+                                        &encoding),
                    REGAL_OK);
   regal_problem_free(problem);
   return encoding;
@@ -164,8 +168,10 @@ static void test_symmetry(void **state) {
     enum regal_objective objective = seed % 2 ? REGAL_MEMORY : REGAL_RUNTIME;
     regal_problem *problem =
         toy_problem(context, graph, toy_machine(context, 3), objective);
-    assert_int_equal(regal_encode_problem(context, problem, NULL, &encoding),
-                     REGAL_OK);
+    regal_feature_list all = regal_features_all();
+    assert_int_equal(
+        regal_encode_problem(context, problem, &all, NULL, NULL, &encoding),
+        REGAL_OK);
     for (uint32_t op = 0; op < problem->ops; op++)
       assert_true(node_of(encoding, op)[seed % 2 ? 3 : 7] ==
                   (op == problem->pinned));
@@ -185,7 +191,9 @@ static void test_devices(void **state) {
   toy_times(machine, graph, times);
   regal_problem *problem = toy_problem(context, graph, machine, REGAL_RUNTIME);
   regal_encoding *e;
-  assert_int_equal(regal_encode_problem(context, problem, NULL, &e), REGAL_OK);
+  regal_feature_list all = regal_features_all();
+  assert_int_equal(regal_encode_problem(context, problem, &all, NULL, NULL, &e),
+                   REGAL_OK);
   assert_true(node_of(e, 0)[6] == 1);
   assert_true(node_of(e, 1)[6] == 0.5f);
   regal_encoding_free(context, e);
@@ -193,11 +201,55 @@ static void test_devices(void **state) {
   regal_graph_free(graph);
 }
 
+/* A policy reads the columns that it lists, in its order. */
+static void test_list(void **state) {
+  regal_context *context = *state;
+  regal_graph *graph = TOY_GRAPH(context, diamond);
+  regal_problem *problem =
+      toy_problem(context, graph, toy_machine(context, 2), REGAL_RUNTIME);
+  const char *const names[] = {"tensor_number", "placement", "run_ns",
+                               "tensor_bytes"};
+  float placement[] = {1, 0, .25f, .75f, .5f, .5f, 0, 1};
+  regal_feature_list list = {0};
+  regal_encoding *e;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    assert_true(regal_features_add(&list, names[i]));
+  assert_false(regal_features_add(&list, "colour"));
+  assert_int_equal(list.count, 4);
+  assert_true(regal_features_need_run(&list));
+  assert_int_equal(
+      regal_encode_problem(context, problem, &list, placement, NULL, &e),
+      REGAL_OK);
+  const double nodes[4][3] = {
+      {1, 0, .25}, {.25, .75, 1}, {.5, .5, .5}, {0, 1, .125}};
+  const double edges[5][2] = {{0, .5}, {0, .5}, {.4, .1}, {.6, .25}, {.2, 0}};
+  assert_int_equal(e->node_features, 3);
+  assert_int_equal(e->edge_features, 2);
+  for (uint32_t op = 0; op < 4; op++)
+    check_row(node_of(e, op), nodes[op], 3);
+  for (uint32_t i = 0; i < 5; i++)
+    check_row(edge_of(e, i), edges[i], 2);
+  regal_encoding_free(context, e);
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+}
+
+/* Names differ and fit into a file. */
+static void test_table(void **state) {
+  (void)state;
+  for (size_t i = 0; i < regal_feature_count(); i++) {
+    const char *name = regal_feature_at(i)->name;
+    assert_true(strlen(name) > 0 && strlen(name) < 24);
+    for (size_t j = 0; j < i; j++)
+      assert_string_not_equal(name, regal_feature_at(j)->name);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TOY_TEST(test_nodes),   TOY_TEST(test_edges),   TOY_TEST(test_memory),
       TOY_TEST(test_nothing), TOY_TEST(test_control), TOY_TEST(test_symmetry),
-      TOY_TEST(test_devices),
+      TOY_TEST(test_devices), TOY_TEST(test_list),    TOY_TEST(test_table),
   };
   return cmocka_run_group_tests_name("policy_features", tests, NULL, NULL);
 }

@@ -23,8 +23,9 @@ static regal_policy_config small_config(void) {
       .mean_aggregation = true,
       .rounds = 1,
       .width = 3,
-      .node_features = regal_node_features(2),
-      .edge_features = REGAL_EDGE_FEATURES,
+      .features = regal_features_all(),
+      .node_features = 11,
+      .edge_features = 3,
       .neutral_bias = 1.5f,
       .head_count = 2,
       .heads = {{"affinity", REGAL_HEAD_NODE, 2, 2, 2, 0},
@@ -102,6 +103,7 @@ static void test_round_trip(void **state) {
   assert_int_equal(read.mean_aggregation, made.mean_aggregation);
   assert_int_equal(read.rounds, made.rounds);
   assert_int_equal(read.width, made.width);
+  assert_memory_equal(&read.features, &made.features, sizeof made.features);
   assert_int_equal(read.node_features, made.node_features);
   assert_true(read.neutral_bias == made.neutral_bias);
   assert_int_equal(read.devices, made.devices);
@@ -128,7 +130,7 @@ static void test_round_trip(void **state) {
 /* The bytes themselves, so that another machine's files are the same. */
 static void test_bytes(void **state) {
   file *f = *state;
-  static const unsigned char head[] = "REGALPOL\1\0\0\0";
+  static const unsigned char head[] = "REGALPOL\2\0\0\0";
   assert_memory_equal(f->bytes, head, 12);
   assert_int_equal(f->bytes[12] + 256 * f->bytes[13], f->size);
   assert_int_equal(f->bytes[20], REGAL_POLICY_GNN);
@@ -157,13 +159,13 @@ static void test_foreign(void **state) {
 
 static void test_newer(void **state) {
   file *f = *state;
-  f->bytes[8] = 2;
+  f->bytes[8] = 3;
   check_fails(f, f->bytes, f->size,
-              "x.policy: found a policy file of version 2, expected 1: made by "
-              "a newer regal");
+              "x.policy: found a policy file of version 3, expected 1 to 2: "
+              "made by a newer regal");
   f->bytes[8] = 0;
   check_fails(f, f->bytes, f->size,
-              "x.policy: found a policy file of version 0, expected 1");
+              "x.policy: found a policy file of version 0, expected 1 to 2");
 }
 
 static void test_truncated(void **state) {
@@ -250,6 +252,71 @@ static void test_lies(void **state) {
   check_lie(f, 116, 3, "x.policy: found domain 3, expected 0 to 2");
   check_lie(f, 120, 3, "x.policy: found genes of an item 3, expected 1 to 2");
   check_lie(f, 124, 1, "x.policy: found mean levels 1, expected 2 to 256");
+}
+
+/* -- Features -------------------------------------------------------------- */
+
+#define FEATURES_AT 180 /* their number; the names follow, 24 bytes each */
+
+static void test_features(void **state) {
+  file *f = *state;
+  const char *name = (char *)f->bytes + FEATURES_AT + 4;
+  assert_int_equal(f->bytes[FEATURES_AT], regal_feature_count());
+  assert_string_equal(name, "input_bytes");
+  check_lie(f, FEATURES_AT, 0, "x.policy: found features 0, expected 1 to 32");
+  check_lie(f, FEATURES_AT, 33,
+            "x.policy: found features 33, expected 1 to 32");
+  check_lie(f, FEATURES_AT + 4, 'o',
+            "x.policy: found a policy that reads feature \"onput_bytes\", "
+            "expected features that this version of regal has");
+  check_lie(f, 48, 0,
+            "x.policy: found edge features 0, expected 1 to 4294967295");
+}
+
+/* A list of its own is kept, and only it. */
+static void test_own_features(void **state) {
+  file *f = *state;
+  regal_policy_config config = small_config();
+  regal_network *network;
+  regal_policy *policy;
+  config.features = (regal_feature_list){0};
+  assert_true(regal_features_add(&config.features, "tensor_bytes"));
+  assert_true(regal_features_add(&config.features, "placement"));
+  config.node_features = 2;
+  config.edge_features = 1;
+  assert_int_equal(regal_network_create(f->context, &config, 5, &network),
+                   REGAL_OK);
+  assert_int_equal(
+      regal_policy_save(f->context, network, &provenance, "own.policy"),
+      REGAL_OK);
+  assert_int_equal(regal_policy_load(f->context, "own.policy", &policy),
+                   REGAL_OK);
+  assert_memory_equal(&policy->network->config.features, &config.features,
+                      sizeof config.features);
+  regal_policy_free(policy);
+  regal_network_free(f->context, network);
+}
+
+/* A file of version 1 has no list: it reads the paper's features. */
+static void test_version_one(void **state) {
+  file *f = *state;
+  regal_policy *policy;
+  size_t names = 4 + 24 * regal_feature_count();
+  memmove(f->bytes + FEATURES_AT, f->bytes + FEATURES_AT + names,
+          f->size - FEATURES_AT - names);
+  f->size -= names;
+  f->bytes[8] = 1;
+  f->bytes[12] = (unsigned char)f->size;
+  f->bytes[13] = (unsigned char)(f->size >> 8);
+  seal(f);
+  assert_int_equal(
+      regal_policy_read(f->context, "x", f->bytes, f->size, &policy), REGAL_OK);
+  regal_policy_config made = small_config();
+  assert_memory_equal(&policy->network->config.features, &made.features,
+                      sizeof made.features);
+  assert_memory_equal(policy->network->parameters, f->network->parameters,
+                      f->network->parameter_count * sizeof(regal_real));
+  regal_policy_free(policy);
 }
 
 /* Every byte of what stands before the weights, changed: an error or a policy,
@@ -349,17 +416,13 @@ static void test_whole_or_not(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      FILE_TEST(test_round_trip),
-      FILE_TEST(test_bytes),
-      FILE_TEST(test_foreign),
-      FILE_TEST(test_newer),
-      FILE_TEST(test_truncated),
-      FILE_TEST(test_corrupted),
-      FILE_TEST(test_lies),
-      FILE_TEST(test_any_lie),
-      FILE_TEST(test_infinite_weight),
-      FILE_TEST(test_use),
-      FILE_TEST(test_whole_or_not),
+      FILE_TEST(test_round_trip),   FILE_TEST(test_bytes),
+      FILE_TEST(test_foreign),      FILE_TEST(test_newer),
+      FILE_TEST(test_truncated),    FILE_TEST(test_corrupted),
+      FILE_TEST(test_lies),         FILE_TEST(test_features),
+      FILE_TEST(test_own_features), FILE_TEST(test_version_one),
+      FILE_TEST(test_any_lie),      FILE_TEST(test_infinite_weight),
+      FILE_TEST(test_use),          FILE_TEST(test_whole_or_not),
   };
   return cmocka_run_group_tests_name("policy_file", tests, files_enter,
                                      files_leave);

@@ -15,6 +15,8 @@
 #include "policy/network.h"
 
 #define GRAPHS 2
+#define NODE_FEATURES 11
+#define EDGE_FEATURES 3
 #define MOST_ARRAYS 512
 
 typedef struct array {
@@ -87,8 +89,8 @@ static void read_config(parity *p) {
                                     .rounds = (uint32_t)c[3],
                                     .width = (uint32_t)c[4],
                                     .experts = (uint32_t)c[5],
-                                    .node_features = REGAL_NODE_FEATURES,
-                                    .edge_features = REGAL_EDGE_FEATURES};
+                                    .node_features = NODE_FEATURES,
+                                    .edge_features = EDGE_FEATURES};
   p->samples = (uint32_t)c[7];
   for (size_t i = 0; i < p->array_count; i++) {
     const array *a = &p->arrays[i];
@@ -123,11 +125,11 @@ static void read_graph(parity *p, int g) {
   const array *node = find(p, "%d/node", g), *from = find(p, "%d/from", g);
   const array *tensors = find(p, "%d/tensor_node", g);
   regal_encoding *e = &p->graphs[g];
-  *e = (regal_encoding){.nodes = (uint32_t)(node->count / REGAL_NODE_FEATURES),
+  *e = (regal_encoding){.nodes = (uint32_t)(node->count / NODE_FEATURES),
                         .edges = (uint32_t)from->count,
                         .tensors = (uint32_t)tensors->count,
-                        .node_features = REGAL_NODE_FEATURES,
-                        .edge_features = REGAL_EDGE_FEATURES,
+                        .node_features = NODE_FEATURES,
+                        .edge_features = EDGE_FEATURES,
                         .node = floats(node),
                         .edge = floats(find(p, "%d/edge", g)),
                         .from = integers(from),

@@ -2,7 +2,7 @@
 /* Annealers: local search on one representation of a plan each, behind one
  * small table of functions, so that schedules, restarts, threads, levels and
  * budgets are written once (anneal/driver/anneal.h) and a new annealer is one
- * file and one row in anneal/annealers.c.
+ * file and one row of REGAL_ANNEALERS (docs/contributing.md has an example).
  *
  * A state is one chain: a present solution, the best one it has seen, and its
  * own random numbers. States of different threads share nothing but the

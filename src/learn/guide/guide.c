@@ -5,15 +5,18 @@
 
 #include "policy/features.h"
 
-uint64_t regal_guide_feature_evaluations(uint64_t budget) {
-  return budget / 2 < REGAL_FEATURE_EVALUATIONS ? budget / 2
-                                                : REGAL_FEATURE_EVALUATIONS;
+/* A blind policy lists features, for its baseline, but acts without them. */
+static bool needs_run(const regal_policy_config *config) {
+  return config->kind != REGAL_POLICY_BLIND &&
+         regal_features_need_run(&config->features);
 }
 
-/* Static depth and a blind policy look at nothing that costs evaluations. */
-static bool reads_features(const regal_guide *guide) {
-  return guide->policy ? guide->config.kind != REGAL_POLICY_BLIND
-                       : guide->rule == REGAL_RULE_ORDER;
+uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
+                                         uint64_t budget) {
+  if (!needs_run(config))
+    return 0;
+  return budget / 2 < REGAL_FEATURE_EVALUATIONS ? budget / 2
+                                                : REGAL_FEATURE_EVALUATIONS;
 }
 
 static regal_status run_network(regal_guide *guide,
@@ -69,13 +72,16 @@ static regal_status propose(void *state, regal_search *search, bool greedy,
   regal_context *context = guide->context;
   regal_brkga_features *features = NULL;
   regal_encoding *encoding;
-  if (reads_features(guide))
+  if (needs_run(&guide->config))
     REGAL_TRY(regal_brkga_features_run(
         search, regal_decoder_find(guide->config.decoder),
-        regal_guide_feature_evaluations(search->budget - search->evaluations),
+        regal_guide_feature_evaluations(&guide->config,
+                                        search->budget - search->evaluations),
         &features));
   regal_status status =
-      regal_encode_problem(context, search->problem, features, &encoding);
+      regal_encode_problem(context, search->problem, &guide->config.features,
+                           features ? features->placement : NULL,
+                           features ? features->position : NULL, &encoding);
   if (status == REGAL_OK) {
     status = propose_from(guide, search, encoding, greedy, &guidance->proposal);
     regal_encoding_free(context, encoding);
@@ -121,7 +127,7 @@ regal_status regal_guide_create(regal_context *context, const char *name,
   if (policy)
     made->config = policy->network->config;
   else
-    regal_rule_config(problem->devices, problem->objective, decoder->name,
+    regal_rule_config(rule, problem->devices, problem->objective, decoder->name,
                       &made->config);
   regal_status status = fill(made, name);
   if (status == REGAL_OK)

@@ -30,7 +30,9 @@ regal_status regal_guide_create(regal_context *context, const char *name,
 void regal_guide_free(regal_guide *guide);
 
 /* How many evaluations go into features out of a budget: 400, as in the paper,
- * and at most half of it. */
-uint64_t regal_guide_feature_evaluations(uint64_t budget);
+ * and at most half of it; 0 where the policy reads no feature that needs them.
+ */
+uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
+                                         uint64_t budget);
 
 #endif

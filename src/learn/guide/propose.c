@@ -40,8 +40,11 @@ static uint32_t head_genes(regal_gene_domain domain, uint32_t devices) {
 void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
                       regal_policy_config *config) {
-  config->node_features = regal_node_features(problem->devices);
-  config->edge_features = REGAL_EDGE_FEATURES;
+  config->features = regal_features_all();
+  config->node_features = regal_features_width(
+      &config->features, REGAL_FEATURE_NODE, problem->devices);
+  config->edge_features = regal_features_width(
+      &config->features, REGAL_FEATURE_EDGE, problem->devices);
   config->devices = problem->devices;
   config->objective = problem->objective;
   snprintf(config->decoder, sizeof config->decoder, "%s", decoder->name);

@@ -9,15 +9,8 @@
 #include "learn/guide/brkga_features.h"
 #include "policy/policy.h"
 
-/* The problem as the policy reads it; features may be NULL: zeros. Freed by
- * regal_encoding_free. */
-regal_status regal_encode_problem(regal_context *context,
-                                  const regal_problem *problem,
-                                  const regal_brkga_features *features,
-                                  regal_encoding **encoding);
-
-/* Sets what a policy for the problem and decoder reads and serves, and leaves
- * the rest; heads are added one by one. */
+/* Sets what a new policy for the problem and decoder reads, which is all
+ * features, and serves, and leaves the rest; heads are added one by one. */
 void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
                       regal_policy_config *config);

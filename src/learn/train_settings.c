@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "learn/guide/propose.h"
+#include "policy/features.h"
 
 enum { PRESET_PAPER = 1 };
 enum { REWARD_BEST = 1 };
@@ -83,6 +84,7 @@ static void set_network(const regal_options *options, const preset *p,
       .rounds = (uint32_t)options->rounds,
       .width = (uint32_t)options->state_width,
       .experts = (uint32_t)options->experts,
+      .features = regal_features_all(),
       .neutral_bias =
           (float)(options->neutral >= 0 ? options->neutral : p->neutral)};
 }

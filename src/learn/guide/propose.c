@@ -40,7 +40,8 @@ static uint32_t head_genes(regal_gene_domain domain, uint32_t devices) {
 void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
                       regal_policy_config *config) {
-  config->features = regal_features_all();
+  if (!config->features.count)
+    config->features = regal_features_all();
   config->node_features = regal_features_width(
       &config->features, REGAL_FEATURE_NODE, problem->devices);
   config->edge_features = regal_features_width(

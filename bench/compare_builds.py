@@ -168,7 +168,8 @@ def cases():
 # What a run may write that is not the same twice. The file of a policy names
 # its features since they are a table: `train` is compared by its log.
 LEFT_OUT = re.compile(rb'"seconds": [0-9.e+-]+|"version": "[^"]*"|'
-                      rb'"(?:rate|made|provenance)": [^\n]*')
+                      rb'"(?:rate|made|provenance)": [^\n]*|'
+                      rb'(?m:^time +[0-9.]+ s$)')
 
 
 def prepare(program, work):

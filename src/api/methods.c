@@ -13,26 +13,26 @@
 #include "exact/exact.h"
 
 static const char by_budget[] = "stops at --evaluations or --time";
-static const char by_time[] = "stops at --time, after 60 s without it";
+static const char by_time[] = "stops at --time, by default 60 s";
 static const char no_budget[] = "none: one pass";
 
 /* clang-format off */
 static const regal_method methods[] = {
-    {"auto", "list schedulers, then BRKGA, then annealing, each from the best", by_budget, regal_method_auto},
+    {"auto", "list schedulers, then BRKGA where it helps, then annealing", by_budget, regal_method_auto},
     {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga},
-    {"tuned", "BRKGA with --settings, as 'regal tune' found them", by_budget, regal_method_tuned},
-    {"regal", "BRKGA guided by --policy, which reads the graph first", by_budget, regal_method_regal},
+    {"tuned", "BRKGA with --settings from 'regal tune'", by_budget, regal_method_tuned},
+    {"regal", "BRKGA guided by --policy, which reads the graph", by_budget, regal_method_regal},
     {"gas", "the same with a policy of kind gas (an LSTM instead of a GNN)", by_budget, regal_method_gas},
-    {"idrs", "the best of what --policy draws, without BRKGA", by_budget, regal_method_idrs},
-    {"direct", "what --policy thinks best, without search", "none: one evaluation, and the policy's own", regal_method_direct},
+    {"idrs", "the best of independent draws from --policy", by_budget, regal_method_idrs},
+    {"direct", "the means of --policy's distributions, without search", "none: one evaluation, and those of the policy", regal_method_direct},
     {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal},
-    {"multilevel", "annealing of coarser and then finer graphs", by_budget, regal_method_multilevel},
-    {"local", "random moves that are not worse, from random placements", by_budget, regal_method_local},
+    {"multilevel", "annealing of coarsened graphs, coarse to fine", by_budget, regal_method_multilevel},
+    {"local", "local search from random placements", by_budget, regal_method_local},
     {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random},
-    {"cp-sat", "OR-tools' constraint solver, which may prove the best plan", by_time, regal_method_cp_sat},
+    {"cp-sat", "OR-tools' constraint solver; may prove optimality", by_time, regal_method_cp_sat},
     {"single", "everything on one device, in the file's order", no_budget, regal_method_single},
     {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft},
-    {"cut", "stages along the file, folded, or along a list order", no_budget, regal_method_cut},
+    {"cut", "one stage for each device, along the file or a list order", no_budget, regal_method_cut},
     {"split", "the file's order cut into one stage for each device", no_budget, regal_method_split},
     {"gp-dfs", "graph partitioning by --partitioner, depth-first order", no_budget, regal_method_gp_dfs},
     {"dfs", "one device, depth-first order (PyTorch Inductor)", no_budget, regal_method_dfs},

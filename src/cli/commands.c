@@ -7,10 +7,11 @@
 
 static const regal_command commands[] = {
     {"optimize", "find a plan for a graph: where and when each op runs",
-     "Reads a graph, searches for the plan of least run time (or memory), has\n"
-     "the verifier check it, and prints a summary. Ctrl-C ends the search and\n"
+     "Reads a graph, searches for the plan with the smallest run time (or "
+     "peak\n"
+     "memory), verifies it and prints a summary. Ctrl-C stops the search and\n"
      "keeps the best plan so far. Exit code 3: no plan fits the memory limit\n"
-     "(the one with the least excess is written all the same).",
+     "(the plan with the smallest excess is written).",
      "GRAPH", 1, 1, "reading machine objective search brkga anneal",
      "output trace json timeline quiet verbose",
      "regal optimize model.pb --devices 2 -o model.plan\n"
@@ -20,11 +21,11 @@ static const regal_command commands[] = {
      "zcat model.pb.gz | regal optimize - -o - > model.plan",
      regal_command_optimize},
     {"evaluate", "verify a plan, and explain where its time and memory go",
-     "Checks every rule of the model, step by step, and says which one a plan\n"
-     "breaks (exit code 1). A plan is judged on the machine that its file\n"
-     "names, as far as no option says otherwise. An order of ops, one id a\n"
-     "line, optionally with a device, is a plan too. Exit code 3: the plan is\n"
-     "valid but needs more than the memory limit.",
+     "Checks every rule of the model and reports the first one that the plan\n"
+     "breaks (exit code 1). The machine is the one recorded in the plan file,\n"
+     "unless options specify another. A list of op ids, one per line, each\n"
+     "optionally with a device, is also accepted as a plan. Exit code 3: the\n"
+     "plan is valid but exceeds the memory limit.",
      "GRAPH PLAN", 2, 2, "reading machine objective",
      "trace json timeline quiet verbose",
      "regal evaluate model.pb model.plan\n"
@@ -32,49 +33,51 @@ static const regal_command commands[] = {
      "regal evaluate model.pb model.plan --trace model.trace.json",
      regal_command_evaluate},
     {"convert", "write a graph as CostGraphDef (binary, text) or JSON",
-     "What the reader assumed or joined is part of the graph that is written.\n"
-     "The format follows from --format or the ending: .pb is binary, .pbtxt\n"
-     "and .txt are text, .json is JSON.",
+     "The written graph includes what the reader assumed or merged. --format\n"
+     "or the file's ending selects the format: .pb is binary, .pbtxt and .txt\n"
+     "are text, .json is JSON.",
      "GRAPH -o FILE", 1, 1, "reading", "output format quiet verbose",
      "regal convert model.pb -o model.pbtxt\n"
      "regal convert model.pb -o model.json\n"
      "regal convert model.pbtxt.gz --format binary -o - > model.pb",
      regal_command_convert},
-    {"inspect", "describe a graph, and what its reader had to assume",
-     "Figures of the graph, its largest ops and tensors, where the time goes,\n"
-     "and all that the reader assumed, dropped or joined.",
+    {"inspect", "describe a graph, and what its reader assumed",
+     "Prints statistics of the graph, its largest ops and tensors, the time "
+     "by\n"
+     "kind of op, and what the reader assumed, dropped or merged.",
      "GRAPH", 1, 1, "reading", "json verbose",
      "regal inspect model.pb\n"
      "regal inspect model.pb --loops cut --json",
      regal_command_inspect},
-    {"generate", "write a folder of random graphs, as the paper's",
-     "The four models of the paper's synthetic graphs with its parameters, or\n"
-     "layered graphs of any size, as graph_CHECKSUM.pbtxt with an index.csv.\n"
-     "Graphs depend on the seed, not on the number of threads. A run that was\n"
-     "stopped, in whatever way, goes on where it was when it is started again\n"
-     "with the same options, and a larger --count adds to a smaller one.",
+    {"generate", "fill a folder with random graphs, by the paper's recipe",
+     "Generates graphs of the paper's four random models, or layered graphs "
+     "of\n"
+     "any size, as graph_CHECKSUM.pbtxt with an index.csv. The graphs depend "
+     "on\n"
+     "the seed, not on the number of threads. An interrupted run continues "
+     "when\n"
+     "it is started again with the same options; a larger --count extends a\n"
+     "smaller one.",
      "DIR", 1, 1, "generate", "seed threads format json quiet verbose",
      "regal generate graphs --count 100 --filter\n"
      "regal generate synthetic --paper --seed 1\n"
      "regal generate large --count 1 --model layered --nodes 1000000",
      regal_command_generate},
     {"dataset", "pack, split, filter, augment and describe sets of graphs",
-     "A dataset is a folder or a zip archive of graph files with an "
-     "index.csv;\n"
-     "one without an index gets one from its files' names. Commands that take\n"
-     "a graph take one of a dataset too: data/torch.zip:hf_gpt2_train, and\n"
-     "data/torch.zip:hf_gpt2_train~7 for its seventh augmented copy.",
+     "A dataset is a folder or a zip archive of graph files. index.csv\n"
+     "describes them; if it is missing, it is derived from the file names.\n"
+     "A graph of a dataset can be used wherever a graph is expected:\n"
+     "data/torch.zip:hf_gpt2_train, or data/torch.zip:hf_gpt2_train~7 for its\n"
+     "seventh augmented copy.",
      "COMMAND INPUT...", 0, 0, "", "",
      "regal dataset describe data/torch.zip\n"
      "regal inspect data/torch.zip:hf_gpt2_train",
      NULL},
-    {"dataset pack", "put graphs and their index into one archive or folder",
-     "Inputs are datasets and graph files. Every graph is read: the figures "
-     "in\n"
-     "the index are computed, and those that are there already are checked.\n"
-     "Files are stored as they are, with what else is in the inputs. An "
-     "output\n"
-     "that ends in .zip is an archive, any other a new folder.",
+    {"dataset pack", "collect graphs and their index in one archive or folder",
+     "Inputs are datasets and graph files. Every graph is read to compute the\n"
+     "statistics in the index; existing ones are checked. Files are stored\n"
+     "unchanged, together with all other files of the inputs. An output that\n"
+     "ends in .zip is an archive, any other a new folder.",
      "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
      "split threads output quiet verbose",
      "regal dataset pack graphs -o graphs.zip\n"
@@ -82,30 +85,32 @@ static const regal_command commands[] = {
      "regal dataset pack data/torch.zip --split test -o test",
      regal_command_dataset_pack},
     {"dataset split", "split graphs 3-1-1 into train, valid and test",
-     "As the paper splits: by size order, five at a time. Families (column\n"
-     "family of index.csv) and graphs with equal in-degree sequences stay on\n"
-     "one side. The split is a column of the output's index.csv.",
+     "Splits as the paper does: sorted by size, five at a time. Families\n"
+     "(column family of index.csv) and graphs with equal in-degree sequences\n"
+     "stay on one side. The split is a column of the output's index.csv.",
      "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
      "seed threads output quiet verbose",
      "regal dataset split graphs -o graphs.zip --seed 1",
      regal_command_dataset_split},
     {"dataset deduplicate", "keep one graph of each in-degree sequence",
-     "The first of each stays.", "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS,
-     "reading", "split threads output quiet verbose",
+     "Keeps the first graph of each.", "INPUT... -o OUT", 1,
+     REGAL_CLI_ARGUMENTS, "reading", "split threads output quiet verbose",
      "regal dataset deduplicate data/tf.zip -o unique.zip",
      regal_command_dataset_deduplicate},
-    {"dataset filter", "drop graphs that no plan can improve",
-     "Without any cost, with a single op that costs something, and for run\n"
-     "time also chains: graphs whose work is all on one path.",
+    {"dataset filter", "remove graphs that no plan can improve",
+     "Removes graphs without any cost, graphs with a single op that has a "
+     "cost\n"
+     "and, for run time, chains: graphs whose work is all on one path.",
      "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
      "objective split threads output quiet verbose",
      "regal dataset filter data/torch.zip -o runtime.zip\n"
      "regal dataset filter graphs --objective memory -o memory.zip",
      regal_command_dataset_filter},
-    {"dataset augment", "let each graph stand for many, with noise",
-     "Every tensor size and every op's time is multiplied by a number of its\n"
-     "own, uniform in (0.5, 1.5). Copies are made when they are loaded, from\n"
-     "the graph and the seed; only their number is stored.",
+    {"dataset augment", "add copies with random sizes and times",
+     "Multiplies every tensor size and every op's time by its own random\n"
+     "number, uniform in (0.5, 1.5). Copies are computed from the graph and "
+     "the\n"
+     "seed when they are loaded; only their number is stored.",
      "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
      "copies seed split threads output quiet verbose",
      "regal dataset augment data/torch.zip -o torch-100.zip\n"
@@ -113,29 +118,26 @@ static const regal_command commands[] = {
      "regal optimize graphs-10.zip:model~3",
      regal_command_dataset_augment},
     {"dataset describe", "tables and histograms of ops, edges and shape",
-     "Number of ops and edges, diameter, width, and work over critical path.\n"
-     "With --figures, histograms of them (SVG, where gnuplot is installed), "
-     "of\n"
-     "all inputs in one picture, and their data (CSV).",
+     "Prints the number of ops and edges, the diameter, the width, and work\n"
+     "over critical path. --figures writes histograms of all inputs (SVG, if\n"
+     "gnuplot is installed) and their data (CSV).",
      "INPUT...", 1, REGAL_CLI_ARGUMENTS, "reading",
      "split figures threads json quiet verbose",
      "regal dataset describe data/torch.zip\n"
      "regal dataset describe data/torch.zip data/tf.zip --figures figures",
      regal_command_dataset_describe},
-    {"dataset list", "list the graphs with their figures",
-     "One line each: name, split, family, ops, edges, diameter, width and "
-     "work\n"
-     "over critical path.",
+    {"dataset list", "list the graphs with their statistics",
+     "Prints one line per graph: name, split, family, ops, edges, diameter,\n"
+     "width and work over critical path.",
      "INPUT...", 1, REGAL_CLI_ARGUMENTS, "reading",
      "split threads json quiet verbose",
      "regal dataset list data/torch.zip --split test",
      regal_command_dataset_list},
-    {"train", "learn a policy from a dataset, for --method regal",
-     "Learns on the graphs of split train by REINFORCE; the policy that does\n"
-     "best on graphs of split valid is kept. Ctrl-C writes a checkpoint, with\n"
-     "which --resume goes on as if nothing had happened. With mpirun several\n"
-     "processes share the work. Neither threads nor processes change the "
-     "result.",
+    {"train", "train a policy on a dataset, for --method regal",
+     "Trains on the graphs of split train by REINFORCE and keeps the policy\n"
+     "that is best on the graphs of split valid. Ctrl-C writes a checkpoint,\n"
+     "from which --resume continues. With mpirun several processes share the\n"
+     "work. The result depends neither on threads nor on processes.",
      "DATASET -o FILE", 1, 1, "train reading machine objective brkga",
      "decoder seed threads time output json quiet verbose",
      "regal train synthetic -o my.policy\n"
@@ -143,14 +145,15 @@ static const regal_command commands[] = {
      "regal train synthetic --preset paper --steps 1000 -o paper.policy\n"
      "mpirun -np 4 regal train synthetic -o my.policy --threads 1",
      regal_command_train},
-    {"tune", "search settings of BRKGA on a dataset, for --method tuned",
+    {"tune", "tune the settings of BRKGA on a dataset, for --method tuned",
      "Tries a grid of settings (population, elites, mutants, islands, a Beta\n"
      "for each class of genes: 648 for decoder paper, as many as the paper's)\n"
      "on the graphs of split train, or on all if there are no splits, and\n"
      "writes the one with the best mean improvement over standard BRKGA.\n"
-     "FILE.csv has every run; a tuning that was stopped goes on from there.\n"
-     "With mpirun several processes share the work. Neither threads nor\n"
-     "processes change the result.",
+     "FILE.csv records every run; an interrupted tuning continues from it.\n"
+     "With mpirun several processes share the work. The result depends "
+     "neither\n"
+     "on threads nor on processes.",
      "DATASET -o FILE", 1, 1, "reading machine objective tune",
      "decoder evaluations seed threads elite-bias exchange restart output json "
      "quiet verbose",
@@ -160,12 +163,12 @@ static const regal_command commands[] = {
      "regal optimize model.pb --method tuned --settings my.json",
      regal_command_tune},
     {"methods", "list the methods and decoders",
-     "Each method with what its budget (--evaluations, --time) means; each\n"
-     "decoder with its classes of genes.",
+     "Prints each method with the meaning of its budget (--evaluations,\n"
+     "--time), and each decoder with its gene classes.",
      "", 0, 0, "", "json", "regal methods", regal_command_methods},
     {"options", "list all options as a Markdown page (docs/options.md)",
-     "The same table that the command line, the library and --help use.", "", 0,
-     0, "", "", "regal options > options.md", regal_command_options},
+     "Prints the table that the command line, the library and --help use.", "",
+     0, 0, "", "", "regal options > options.md", regal_command_options},
 };
 
 size_t regal_command_count(void) {

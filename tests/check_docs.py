@@ -11,11 +11,12 @@
 Links: a relative link leads to a file, its #part to a heading. Paths: text in
 backticks that begins with a folder of the repository exists. Symbols: a name
 `regal_...` occurs in the sources; a name `function` that follows `src/FILE.c`:
-or precedes "in `src/FILE.c`" occurs in that file. Options: every `--name` that
-is given to regal is in the table of options, and its command accepts it
-(docs/options.md). Console blocks: a line "$ COMMAND" (lines that begin with
-"> " continue it) is followed by its output; the commands of a page run in
-sequence in a folder with links to build/regal, data and tests.
+or precedes "in `src/FILE.c`" occurs in that file. Rooms: docs/tour.md names
+every folder of src with a source file. Options: every `--name` that is given to
+regal is in the table of options, and its command accepts it (docs/options.md).
+Console blocks: a line "$ COMMAND" (lines that begin with "> " continue it) is
+followed by its output; the commands of a page run in sequence in a folder with
+links to build/regal, data and tests.
 
 Every mistake is one line on stdout; the exit status is 1 if there is any.
 """
@@ -157,6 +158,15 @@ def check_symbols(page, symbols):
             if file.exists() and not re.search(rf"\b{name}\b",
                                                file.read_text()):
                 yield f"{page.where(number)}: `{name}`: not in {path}"
+
+
+def check_rooms(root):
+    tour = root / "docs/tour.md"
+    named = set(SPAN.findall(tour.read_text())) if tour.exists() else set()
+    rooms = {path.parent.relative_to(root) for path in root.glob("src/**/*.c")}
+    for room in sorted(map(str, rooms)):
+        if room not in named:
+            yield f"docs/tour.md: it does not name the room `{room}`"
 
 
 # -- Options -----------------------------------------------------------------
@@ -304,7 +314,8 @@ PLANTED = """# A page
 [good](other.md#two-words) [bad](none.md) [bad](other.md#none)
 `src/there.c` `src/{there,absent}.c` `src/NAME.c` `--seed 1` `--speed 1`
 `regal inspect g --seed 1`, `ctest --preset x`
-`regal_here`, `regal_gone`; `here`, `gone` in `src/there.c`; `src/there.c`: `lost`
+`regal_here`, `regal_gone`; `here`, `gone` in `src/there.c`
+`src/there.c`: `lost`
 ```sh
 regal optimize g --seed 1 --sead 2 | tool --other
 ```
@@ -347,13 +358,19 @@ def self_test():
         assert list(check_options(page, option_table(root))) == [
             "docs/page.md:3: regal has no option --speed",
             "docs/page.md:4: regal inspect does not take --seed",
-            "docs/page.md:7: regal has no option --sead"]
+            "docs/page.md:8: regal has no option --sead"]
         assert list(check_symbols(page, source_symbols(root))) == [
             "docs/page.md:5: `regal_gone`: no such symbol",
             "docs/page.md:5: `gone`: not in src/there.c",
-            "docs/page.md:5: `lost`: not in src/there.c"]
+            "docs/page.md:6: `lost`: not in src/there.c"]
+        (root / "docs/tour.md").write_text("`src`\n")
+        assert not list(check_rooms(root))
+        (root / "src/room").mkdir()
+        (root / "src/room/file.c").write_text("")
+        assert list(check_rooms(root)) == [
+            "docs/tour.md: it does not name the room `src/room`"]
         code = list(check_code(page, "cc"))
-        assert len(code) == 1 and code[0].startswith("docs/page.md:12: "), code
+        assert len(code) == 1 and code[0].startswith("docs/page.md:13: "), code
         output = list(run_page(page, "/bin/true", False))
         assert len(output) == 1 and output[0].endswith("-three\n+two"), output
         assert not list(run_page(page, "/bin/true", True))
@@ -379,7 +396,8 @@ def main(arguments):
         else:
             print(__doc__)
             return 2
-    table, symbols, mistakes = option_table(ROOT), source_symbols(ROOT), []
+    table, symbols = option_table(ROOT), source_symbols(ROOT)
+    mistakes = list(check_rooms(ROOT))
     for page in pages_of(ROOT):
         mistakes += check_links(page)
         mistakes += check_paths(page)

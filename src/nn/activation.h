@@ -49,9 +49,4 @@ REGAL_INLINE regal_real regal_tanh(regal_real x) {
   return 1 - 2 / (regal_exp(2 * x) + 1);
 }
 
-/* y = max(y, 0) */
-void regal_relu_forward(size_t count, regal_real *y);
-/* dy = 0 where y, the output, is 0 */
-void regal_relu_backward(size_t count, const regal_real *y, regal_real *dy);
-
 #endif

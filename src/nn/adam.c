@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adam with clipping by global norm and linear decay. */
+/* Adam (Kingma and Ba 2015) with clipping by global norm and linear decay: the
+ * paper's optimiser. Moments are kept as floats, each step is computed in
+ * double precision. */
 #include "nn/adam.h"
 
 #include <math.h>

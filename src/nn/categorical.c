@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One choice among a few levels, forward, backward and drawn. */
+/* One choice among a few levels: softmax, its gradient, and draws.
+ *
+ * The largest logit is subtracted first, so that no exponential overflows. With
+ * entropy H = - sum p log p the gradient of H by logit j is
+ * - p(j) (log p(j) + H); that of - log p(i) is p(j) - [i = j]. */
 #include "nn/categorical.h"
 
 #include <math.h>

@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dense layers and perceptrons, forward and backward. */
+/* Dense layers and perceptrons of two of them, forward and backward.
+ *
+ * With y = x W + b the gradients are dW += x^T dy, db += the sum of the rows of
+ * dy, and dx = dy W^T. The transposed W is written out first: the kernel of
+ * nn/matrix.c reads the rows of its second factor. */
 #include "nn/dense.h"
 
-#include "nn/activation.h"
 #include "nn/matrix.h"
+#include "nn/target.h"
+
+/* -- ReLU ------------------------------------------------------------------ */
+
+REGAL_INLINE void relu_forward_body(size_t count, regal_real *y) {
+  for (size_t i = 0; i < count; i++)
+    y[i] = y[i] > 0 ? y[i] : 0;
+}
+REGAL_KERNEL(regal_relu_forward, relu_forward, (size_t count, regal_real *y),
+             (count, y))
+
+REGAL_INLINE void relu_backward_body(size_t count, const regal_real *y,
+                                     regal_real *dy) {
+  for (size_t i = 0; i < count; i++)
+    dy[i] = y[i] > 0 ? dy[i] : 0;
+}
+REGAL_KERNEL(regal_relu_backward, relu_backward,
+             (size_t count, const regal_real *y, regal_real *dy),
+             (count, y, dy))
+
+/* -- Dense layers ---------------------------------------------------------- */
 
 void regal_dense_forward(const regal_dense *layer, const regal_real *parameters,
                          size_t rows, const regal_real *x, regal_real *y) {
@@ -66,6 +90,8 @@ void regal_dense_backward(const regal_dense *layer,
     regal_input_backward(rows, layer->in, layer->out, dy, layer->out,
                          parameters + layer->weight, dx, add, transposed);
 }
+
+/* -- Perceptrons ----------------------------------------------------------- */
 
 void regal_mlp_forward(const regal_mlp *mlp, const regal_real *parameters,
                        size_t rows, const regal_real *x, regal_real *hidden,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dense layers y = x W + b and perceptrons of two of them, forward and
+/* Dense layers y = x W + b, perceptrons of two of them, and ReLU; forward and
  * backward in pairs.
  *
  * A layer is its shape and the places of its weights in a block of parameters;
@@ -14,6 +14,11 @@
 #include <stdint.h>
 
 #include "nn/real.h"
+
+/* y = max(y, 0) */
+void regal_relu_forward(size_t count, regal_real *y);
+/* dy = 0 where y, the output, is 0 */
+void regal_relu_backward(size_t count, const regal_real *y, regal_real *dy);
 
 typedef struct regal_dense {
   uint32_t in, out;

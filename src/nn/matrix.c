@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of small matrices: panels of 4 rows and a few vectors of columns
- * stay in registers while the inner index runs. The 32-wide layers of a policy
- * are too small for a BLAS to pay: bench/nn.c races the two. */
+/* Products of small matrices. Panels of 4 rows and a few vectors of columns
+ * stay in registers while the inner index runs; one row alone takes wider
+ * panels. The 32-wide layers of a policy are too small for a BLAS to pay:
+ * bench/nn.c compares the two. */
 #include "nn/matrix.h"
 
 #include "nn/target.h"

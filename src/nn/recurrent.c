@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gated cells, forward and backward. */
+/* Gated cells, forward and backward: the GRU (Cho et al. 2014) of the node
+ * update and the LSTM (Hochreiter and Schmidhuber 1997) over the nodes.
+ * Backward uses the gates' values that forward left in place of their sums. */
 #include "nn/recurrent.h"
 
 #include "nn/activation.h"

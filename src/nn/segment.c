@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathering and segment sums, forward and backward. */
+/* Messages of edges summed at nodes, and means of rows, forward and backward.
+ *
+ * This is the part of the graph network that runs once for each edge, so it has
+ * only additions and a maximum (policy/network_gnn.c says why). Edges are taken
+ * in their order, one at a time: sums do not depend on threads. */
 #include "nn/segment.h"
 
 #include <string.h>

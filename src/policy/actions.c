@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From levels to Betas and crossover biases (the paper's A.6). */
 #include "policy/actions.h"
 
 static double share_of(uint32_t level, uint32_t levels) {
@@ -16,27 +17,4 @@ regal_action_beta regal_action_dequantise(const regal_policy_head *head,
 
 double regal_action_bias(const regal_policy_head *head, uint32_t level) {
   return 0.5 * (1 + (level + 1.0) / head->bias_levels);
-}
-
-size_t regal_head_items(const regal_policy_head *head,
-                        const regal_encoding *encoding) {
-  switch (head->domain) {
-  case REGAL_HEAD_GRAPH:
-    return 1;
-  case REGAL_HEAD_NODE:
-    return encoding->nodes;
-  case REGAL_HEAD_TENSOR:
-    return encoding->tensors;
-  }
-  return 0;
-}
-
-size_t regal_head_levels(const regal_policy_head *head) {
-  return head->bias_levels ? 3 : 2;
-}
-
-size_t regal_head_actions(const regal_policy_head *head,
-                          const regal_encoding *encoding) {
-  return regal_head_items(head, encoding) * head->genes *
-         regal_head_levels(head);
 }

@@ -19,12 +19,4 @@ regal_action_beta regal_action_dequantise(const regal_policy_head *head,
 /* The crossover bias of a level, in (0.5, 1]. */
 double regal_action_bias(const regal_policy_head *head, uint32_t level);
 
-/* Items of a head in a graph (1, nodes or tensors), bytes that a gene's levels
- * take, and bytes of all its actions. */
-size_t regal_head_items(const regal_policy_head *head,
-                        const regal_encoding *encoding);
-size_t regal_head_levels(const regal_policy_head *head);
-size_t regal_head_actions(const regal_policy_head *head,
-                          const regal_encoding *encoding);
-
 #endif

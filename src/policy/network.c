@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks and workspaces: checked, made and freed; and what a workspace's
- * memory is cut into. */
+/* Networks and workspaces: checked, created and freed.
+ *
+ * A workspace is one block of memory, cut into the states of the graphs of a
+ * batch, which forward keeps for backward, and scratch for the largest graph.
+ * The functions that cut it (carve_*) also measure it, so that sizes are
+ * written once; network_parts.h has the shape of each piece. Forward, sampling
+ * and backward allocate nothing. */
 #include "policy/network.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backward: from advantages and targets to the gradient, graph by graph. Each
- * graph's gradient is computed from zero and then added, so that it does not
- * matter how graphs are grouped into calls. */
+/* Backward: from advantages and targets to the gradient, through the same parts
+ * as forward in reverse: heads, sequence, experts or graph network, baseline.
+ * Each graph's gradient is computed from zero and then added, so that it does
+ * not matter how graphs are grouped into calls. The loss is in network.h. */
 #include <string.h>
 
 #include "nn/matrix.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forward: features to states, states to probabilities. Graph by graph, so
- * that a graph's states stay in the cache; rows are many enough for that. */
+/* Forward: features to states, states to logits and probabilities, and the
+ * baseline b(G) = MLP_b(mean of MLP_g(h_v)) of the paper's 4.2, which has a
+ * graph network of its own. Graph by graph, so that a graph's states stay in
+ * the cache: its rows are enough for the kernels. */
 #include <string.h>
 
-#include "nn/activation.h"
 #include "policy/network_parts.h"
 
 static regal_status check_graphs(regal_context *context,

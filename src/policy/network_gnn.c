@@ -1,15 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph network: the paper's equations, with the work of a message that
- * depends on one node alone done once for each node.
+/* The graph network of the paper (4.2 and A.7), forward and backward.
  *
- * The first layer of a message on [source, target, edge] is a sum of three
- * products; those of the nodes are computed per node. The second layer is
- * linear, so it follows the sum over messages; each node's biases count as
- * often as messages arrive. Only additions are left to be done for each edge.
- */
+ * For N nodes with features x_v and E edges with features x_e, states of width
+ * w and T rounds:
+ *
+ *   h_v(0)  = MLP_n(x_v)                            [N][w]
+ *   h_e     = MLP_e(x_e)                            [E][w]
+ *   m_e     = MLP_msg ([h_source, h_target, h_e])   along the edge
+ *   m_e'    = MLP_msg'([h_source, h_target, h_e])   against it
+ *   M_v     = sum of m_e into v + sum of m_e' out of v, or their mean
+ *   h_v(t+1) = MLP_node([h_v(t), M_v])              or h_v(t) + that
+ * (residual), or GRU(h_v(t), M_v)
+ *
+ * All perceptrons have two layers, with a ReLU between them. After T rounds a
+ * state knows the neighbourhood of T edges around its node, both ways.
+ *
+ * Written as above, a message costs two products of [3w][w] for each edge and
+ * round. Two identities leave only additions and a ReLU for each edge:
+ *
+ * 1. The first layer of a message is linear in its three parts:
+ *      [h_s, h_t, h_e] W = h_s W_s + h_t W_t + h_e W_e.
+ *    h_s W_s and h_t W_t are computed once for each node and round (`ends`),
+ *    h_e W_e once for each edge, before all rounds (`edge_part`).
+ * 2. The second layer is linear, so it commutes with the sum over messages:
+ *      sum of (r_e V + c) = (sum of r_e) V + degree c.
+ *    The hidden layers r_e are summed at the nodes (`sums`), and V is applied
+ *    once for each node. The bias c counts as often as messages arrive (`share`
+ *    is that number, divided by the degree where the mean is taken).
+ *
+ * Both directions of an edge read the same three vectors: W of the two message
+ * perceptrons stand side by side as one matrix [3w][2w], and V one below the
+ * other as [2w][w].
+ *
+ * Backward goes through the rounds in reverse. What forward keeps of each round
+ * is in regal_gnn_state; the hidden layers of messages are computed again from
+ * `ends` and `edge_part`, which takes less time than to store and load them
+ * (nn/segment.c). */
 #include <string.h>
 
-#include "nn/activation.h"
 #include "nn/matrix.h"
 #include "nn/recurrent.h"
 #include "policy/network_parts.h"

@@ -156,13 +156,6 @@ struct regal_network_workspace {
   void *block;
 };
 
-static inline size_t regal_head_items(const regal_policy_head *head,
-                                      size_t nodes, size_t tensors) {
-  return head->domain == REGAL_HEAD_NODE     ? nodes
-         : head->domain == REGAL_HEAD_TENSOR ? tensors
-                                             : 1;
-}
-
 /* Sets the pointers of one graph's state (base NULL: only measures). */
 void regal_network_carve_state(const regal_network *network, size_t nodes,
                                size_t edges, size_t tensors,

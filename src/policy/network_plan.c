@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the layers of a network lie in its parameters, and their first values.
  *
- * The plan is made twice: once to count blocks and parameters, once to name the
+ * All parameters are one array; a layer is the place of its weight and bias in
+ * it, and has a name that is the same in every release, for policy files. The
+ * plan is made twice: once to count blocks and parameters, once to name the
  * blocks and draw the values. Weights and biases start uniform within
- * 1 / sqrt(inputs), output layers a hundredth of that.
+ * 1 / sqrt(inputs), output layers a hundredth of that, so that a new policy is
+ * nearly uniform; neutral_bias is added to the levels nearest Beta(1,1).
  */
 #include <math.h>
 #include <stdio.h>

@@ -83,9 +83,33 @@ typedef struct regal_policy_config {
   char decoder[24];
 } regal_policy_config;
 
+/* Items of a head in a graph: 1, its nodes or its tensors. */
+static inline size_t regal_head_items(const regal_policy_head *head,
+                                      size_t nodes, size_t tensors) {
+  return head->domain == REGAL_HEAD_NODE     ? nodes
+         : head->domain == REGAL_HEAD_TENSOR ? tensors
+                                             : 1;
+}
+
 /* Actions of one graph stand in one array of bytes: head by head, item by item,
- * gene by gene: mean level, variance level, and bias level if there is one. */
-size_t regal_policy_actions(const regal_policy_config *config,
-                            const regal_encoding *encoding);
+ * gene by gene: mean level, variance level, and bias level if there is one.
+ * These are the bytes of a gene, of a head and of all heads. */
+static inline size_t regal_head_levels(const regal_policy_head *head) {
+  return head->bias_levels ? 3 : 2;
+}
+
+static inline size_t regal_head_actions(const regal_policy_head *head,
+                                        const regal_encoding *encoding) {
+  return regal_head_items(head, encoding->nodes, encoding->tensors) *
+         head->genes * regal_head_levels(head);
+}
+
+static inline size_t regal_policy_actions(const regal_policy_config *config,
+                                          const regal_encoding *encoding) {
+  size_t actions = 0;
+  for (uint32_t i = 0; i < config->head_count; i++)
+    actions += regal_head_actions(&config->heads[i], encoding);
+  return actions;
+}
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules' orders, and priorities by them. */
+/* The handmade rules: an order of the ops, by the mean order of a BRKGA run or
+ * by depth, and priorities by its halves. What a learned policy is compared
+ * with. */
 #include "policy/rule.h"
 
 #include <stdio.h>

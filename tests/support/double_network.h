@@ -7,7 +7,6 @@
 
 #define REGAL_REAL_DOUBLE
 
-#include "nn/activation.c"
 #include "nn/adam.c"
 #include "nn/categorical.c"
 #include "nn/dense.c"
@@ -16,13 +15,10 @@
 #include "nn/segment.c"
 #include "policy/network.c"
 #include "policy/network_backward.c"
-#include "policy/network_experts.c"
 #include "policy/network_forward.c"
 #include "policy/network_gnn.c"
 #include "policy/network_heads.c"
 #include "policy/network_plan.c"
-#include "policy/network_sample.c"
-#include "policy/network_sequence.c"
-#include "policy/policy.c"
+#include "policy/network_variants.c"
 
 #endif

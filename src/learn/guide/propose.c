@@ -183,7 +183,8 @@ static regal_status set_head(regal_proposal *proposal,
                              const regal_encoding *encoding,
                              const uint8_t *actions) {
   const regal_policy_head *head = &betas->config->heads[h];
-  size_t genes = regal_head_items(head, encoding) * head->genes;
+  size_t genes =
+      regal_head_items(head, encoding->nodes, encoding->tensors) * head->genes;
   size_t levels = regal_head_levels(head);
   uint32_t *table_of;
   if (regal_proposal_genes(proposal, head->gene_class) != genes)

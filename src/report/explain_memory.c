@@ -133,8 +133,8 @@ static void put_parameters(regal_explanation *explanation, uint32_t device,
   if (!count)
     return;
   put_share(explanation, explanation->timeline.parameter_bytes[device], peak);
-  regal_text_format(&explanation->text, "%u parameter%s that ops share\n",
-                    count, count == 1 ? "" : "s");
+  regal_text_format(&explanation->text, "%u shared parameter%s\n", count,
+                    count == 1 ? "" : "s");
 }
 
 static void put_limit(regal_explanation *explanation, uint32_t device) {
@@ -175,8 +175,8 @@ void regal_explain_memory(regal_explanation *explanation) {
   for (uint32_t d = 0; d < explanation->reading.machine->devices; d++) {
     uint32_t step = explanation->timeline.peak_step[d];
     if (step == REGAL_NONE)
-      regal_text_format(&explanation->text,
-                        "\npeak of device %u: it is not used\n", d);
+      regal_text_format(&explanation->text, "\npeak of device %u: not used\n",
+                        d);
     else
       put_peak(explanation, d, step);
   }

@@ -122,7 +122,7 @@ static void put_kinds(regal_text *text, const regal_graph *graph,
 
 static void put_notes(regal_text *text, const regal_graph *graph) {
   if (graph->note_count)
-    regal_text_format(text, "\nnotes of the reader\n");
+    regal_text_format(text, "\nreader notes\n");
   for (int kind = REGAL_NOTE_ASSUMED; kind <= REGAL_NOTE_WARNING; kind++)
     for (size_t i = 0; i < graph->note_count; i++) {
       const regal_note *note = &graph->notes[i];

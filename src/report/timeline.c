@@ -182,7 +182,8 @@ static void draw_axis(drawing *drawing) {
   }
   regal_text_format(text, "\n");
   regal_layout_label(text, "", LABEL);
-  regal_text_format(text, "█ ops  ═ transfers  ▁▃▅█ memory, of its peak\n");
+  regal_text_format(text,
+                    "█ ops  ═ transfers  ▁▃▅█ memory, relative to its peak\n");
 }
 
 static void draw(drawing *drawing) {

@@ -405,7 +405,7 @@ static void test_results(void **state) {
   assert_false(loaded_final(graph, "_retval_b_0_0", 0));
   loaded_expect_notes(graph, 1);
   loaded_expect_note(graph, REGAL_NOTE_ASSUMED,
-                     "1 tensor final, for _retval_ nodes read them");
+                     "1 tensor final, because _retval_ nodes read them");
   regal_graph_free(graph);
 }
 

@@ -44,7 +44,7 @@ static void test_aliases_may_be_reused(void **state) {
   assert_int_equal(graph->controls, 0);
   loaded_expect_notes(graph, 1);
   loaded_expect_note(graph, REGAL_NOTE_ASSUMED,
-                     "2 outputs may be written over an input that dies there: "
+                     "2 outputs may be written over an input no longer needed: "
                      "6 bytes");
   regal_graph_free(graph);
 }

@@ -175,9 +175,9 @@ static void test_views(void **state) {
   assert_true(loaded_final(graph, "relu", 0)); /* seen as "same" */
   assert_true(loaded_final(graph, "exp", 0));
   assert_int_equal(graph->parameters, 0);
-  loaded_expect_note(graph, REGAL_NOTE_JOINED,
-                     "4 views (Reshape, Identity, ...) with the tensor that "
-                     "they show");
+  loaded_expect_note(
+      graph, REGAL_NOTE_JOINED,
+      "4 views (Reshape, Identity, ...) with the original tensor");
   regal_graph_free(graph);
 }
 

@@ -153,7 +153,7 @@ static void test_explain_overlapped(void **state) {
       "  8 B          80.0%  \"3\":0 (id 2)\n"
       "  2 B          20.0%  \"1\":1 (id 0)\n"
       "\n"
-      "peak of device 2: it is not used\n");
+      "peak of device 2: not used\n");
 }
 
 /* A long chain is summed up; long names and control characters are tamed. */
@@ -234,7 +234,7 @@ static void test_explain_long_chain(void **state) {
       "  13 B          2.1%  \"d\":4 (id 3)\n"
       "  38 B          6.2%  5 more tensors\n"
       "\n"
-      "peak of device 1: it is not used\n");
+      "peak of device 1: not used\n");
 }
 
 static void test_timeline_blocking(void **state) {
@@ -252,7 +252,7 @@ static void test_timeline_blocking(void **state) {
       "10 B\n"
       "          └───────────────────────┴────────────────────────┴─────────\n"
       "          0                       20 ns                    40 ns\n"
-      "          █ ops  ═ transfers  ▁▃▅█ memory, of its peak\n");
+      "          █ ops  ═ transfers  ▁▃▅█ memory, relative to its peak\n");
 }
 
 static void test_timeline_narrow(void **state) {
@@ -260,14 +260,15 @@ static void test_timeline_narrow(void **state) {
   make_paper_graph(b);
   b->machine.overlapped = true;
   b->machine.latency_ns[0][1] = 30;
-  expect_drawn(b, paper_plan, COUNT(paper_plan), 0,
-               "device 0  █████████════  ░███ 66.7%\n"
-               "  memory  ▁▁▁▂▂▂▇▇▇▇▆▆▆▆▆████ 24 B\n"
-               "device 1     ══════════██▓    16.7%\n"
-               "  memory     ▂▂▂▂▂▂▂▂▂████    10 B\n"
-               "          └──────────────┴───\n"
-               "          0              50 ns\n"
-               "          █ ops  ═ transfers  ▁▃▅█ memory, of its peak\n");
+  expect_drawn(
+      b, paper_plan, COUNT(paper_plan), 0,
+      "device 0  █████████════  ░███ 66.7%\n"
+      "  memory  ▁▁▁▂▂▂▇▇▇▇▆▆▆▆▆████ 24 B\n"
+      "device 1     ══════════██▓    16.7%\n"
+      "  memory     ▂▂▂▂▂▂▂▂▂████    10 B\n"
+      "          └──────────────┴───\n"
+      "          0              50 ns\n"
+      "          █ ops  ═ transfers  ▁▃▅█ memory, relative to its peak\n");
 }
 
 static void test_timeline_of_nothing(void **state) {

@@ -63,7 +63,7 @@ static void test_written_over(void **state) {
       "peak of device 0: 650 B at step 2: op \"c\" (id 2) on "
       "device 0\n"
       "  50 B          7.7%  resident\n"
-      "  150 B        23.1%  2 parameters that ops share\n"
+      "  150 B        23.1%  2 shared parameters\n"
       "  10 B          1.5%  temporary\n"
       "  300 B        46.2%  \"a\":0 (id 0), over which \"c\":0 (id 2) "
       "is written\n"
@@ -71,7 +71,7 @@ static void test_written_over(void **state) {
       "is written\n"
       "  40 B          6.2%  \"c\":2 (id 2)\n"
       "\n"
-      "peak of device 1: it is not used\n");
+      "peak of device 1: not used\n");
 }
 
 /* Each device holds the parameter; at a transfer nothing is written over. */
@@ -83,13 +83,13 @@ static void test_parameter_on_two_devices(void **state) {
       *state, plan, COUNT(plan),
       "peak of device 0: 400 B at step 0: op \"a\" (id 0) on "
       "device 0\n"
-      "  100 B        25.0%  1 parameter that ops share\n"
+      "  100 B        25.0%  1 shared parameter\n"
       "  300 B        75.0%  \"a\":0 (id 0)\n"
       "\n"
       "peak of device 1: 650 B at step 3: op \"c\" (id 2) on "
       "device 1\n"
       "  50 B          7.7%  resident\n"
-      "  150 B        23.1%  2 parameters that ops share\n"
+      "  150 B        23.1%  2 shared parameters\n"
       "  10 B          1.5%  temporary\n"
       "  300 B        46.2%  \"a\":0 (id 0), over which \"c\":0 (id 2) "
       "is written\n"

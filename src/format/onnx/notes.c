@@ -66,8 +66,7 @@ static regal_status note_nodes(const regal_onnx *onnx, regal_graph *graph) {
     return REGAL_OK;
   return regal_graph_add_note(
       graph, REGAL_NOTE_JOINED,
-      "%" PRIu64 " view%s (Reshape, Identity, ...) with the tensor that they "
-      "show",
+      "%" PRIu64 " view%s (Reshape, Identity, ...) with the original tensor",
       onnx->counts.views, onnx->counts.views == 1 ? "" : "s");
 }
 

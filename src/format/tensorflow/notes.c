@@ -87,7 +87,7 @@ static regal_status note_memory(const regal_cost_graph *cost,
   if (counts->reusing)
     REGAL_TRY(regal_graph_add_note(
         graph, REGAL_NOTE_ASSUMED,
-        "%s may be written over an input that dies there: %s",
+        "%s may be written over an input no longer needed: %s",
         count(counts->reusing, "output").text,
         count(counts->reusing_bytes, "byte").text));
   if (counts->larger)
@@ -108,6 +108,6 @@ regal_status regal_cost_add_notes(const regal_cost_graph *cost,
   if (!cost->counts.results)
     return REGAL_OK;
   return regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
-                              "%s final, for _retval_ nodes read them",
+                              "%s final, because _retval_ nodes read them",
                               count(cost->counts.results, "tensor").text);
 }

@@ -6,8 +6,8 @@ order() {
 }
 order vit_train
 order vit_train --aliases xla
-regal inspect samples/xla/vit_train.pb --aliases xla | sed -n '/^notes/,$p'
+regal inspect samples/xla/vit_train.pb --aliases xla | sed -n '/^reader notes/,$p'
 for aliases in ignore share reuse; do
-  regal inspect samples/tf/vae_train.pb --aliases $aliases | sed -n '/^notes/,$p'
+  regal inspect samples/tf/vae_train.pb --aliases $aliases | sed -n '/^reader notes/,$p'
 done
 regal inspect samples/tf/vae_train.pb --aliases

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checkpoints, written and read (the layout is in checkpoint.h). A checkpoint
+ * of another run is refused: the options that change a result and the dataset's
+ * checksum are in it, and the first option that differs is named. */
 #include "learn/checkpoint.h"
 
 #include <string.h>

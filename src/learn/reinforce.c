@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* REINFORCE (Williams 1992): from rewards to advantages. The baseline is the
+ * mean of the graph's other samples, or the network's own prediction, which is
+ * the paper's (4.1); advantages may be divided by their deviation. */
 #include "learn/reinforce.h"
 
 #include <math.h>

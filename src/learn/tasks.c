@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks: graphs loaded, studied (features and standard cost), encoded and
+ * taught as they are needed. What takes evaluations runs on all threads and is
+ * kept; what takes memory is dropped when too many tasks are held. */
 #include "learn/tasks.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Imitation: the plan of the strong search, encoded as genes, and the actions
+ * that make a proposal around these genes. */
 #include "learn/teacher.h"
 #include "auto/auto.h"
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The log of a run as CSV. A resumed run first cuts off the rows of steps that
+ * it will take again. */
 #include "learn/train_log.h"
 
 #include <stdlib.h>

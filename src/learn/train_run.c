@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The loop of a training run: steps, validation now and then, and files. The
+ * best policy on validation is the one that is saved; a checkpoint is saved
+ * every
+ * --checkpoint-every and at the end, also when the user stops the run. Only the
+ * first of several processes writes. */
 #include "learn/train_run.h"
 
 #include <math.h>

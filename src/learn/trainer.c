@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A training run's parts, created and freed: tasks, network, optimiser, and the
+ * arrays of a step. The steps themselves are in trainer_step.c and
+ * validation.c.
+ */
 #include "learn/trainer.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which policy --policy means: a rule, a shipped policy by its name, a file;
+ * or, without a name, the first shipped policy made for the problem. */
 #include "learn/guide/policies.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Where a policy meets a decoder: heads for its gene classes, a table of
+ * quantiles for each Beta that an action can mean, and a proposal for BRKGA
+ * that says which table each gene is drawn from. The tables of a policy are
+ * made once; a proposal only points into them, so an episode computes no
+ * quantile. */
 #include "learn/guide/propose.h"
 
 #include <stdio.h>

@@ -184,6 +184,10 @@ typedef enum regal_graph_format {
   REGAL_GRAPH_JSON = 2    /* docs/formats.md; one op per line */
 } regal_graph_format;
 
+/* The format that the ending of a path says. */
+REGAL_API regal_status regal_graph_format_of(regal_context *context,
+                                             const char *path,
+                                             regal_graph_format *format);
 REGAL_API regal_status regal_graph_save(regal_context *context,
                                         const regal_graph *graph,
                                         const char *path,

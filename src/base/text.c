@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void regal_text_init(regal_text *text, regal_context *context) {
   *text = (regal_text){.context = context};
 }
@@ -70,23 +72,6 @@ void regal_text_format(regal_text *text, const char *format, ...) {
   text->size += (size_t)length;
 }
 
-/* Length of the valid UTF-8 sequence at `s` (zero-terminated), 0 if there is
- * none: overlong forms, surrogates and values above U+10FFFF are none. */
-static size_t utf8_length(const unsigned char *s) {
-  if (s[0] < 0x80)
-    return 1;
-  size_t length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-  if (s[0] < 0xC2 || s[0] > 0xF4)
-    return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((s[i] & 0xC0) != 0x80)
-      return 0;
-  if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-      (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-    return 0;
-  return length;
-}
-
 static void append_escaped(regal_text *text, unsigned char c) {
   static const char *const names[32] = {['\b'] = "\\b",
                                         ['\f'] = "\\f",
@@ -105,7 +90,7 @@ void regal_text_json(regal_text *text, const char *value) {
   const unsigned char *s = (const unsigned char *)value, *run = s;
   regal_text_append(text, "\"", 1);
   while (*s) {
-    size_t length = utf8_length(s);
+    size_t length = *s < 0x80 ? 1 : regal_utf8_length(s, 4);
     if (length && *s >= 32 && *s != 127 && *s != '"' && *s != '\\') {
       s += length;
       continue;

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void regal_graph_free(regal_graph *graph) {
   if (!graph)
     return;
@@ -26,6 +28,20 @@ void regal_graph_free(regal_graph *graph) {
     regal_release(graph->context, (void *)graph->notes[i].text);
   regal_release(graph->context, graph->notes);
   regal_release(graph->context, graph);
+}
+
+regal_status regal_graph_check_utf8(regal_context *context, const char *path,
+                                    const regal_graph *graph,
+                                    const char *format) {
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    const char *name = regal_graph_name(graph, op);
+    size_t size = strlen(name);
+    if (regal_utf8_valid(name, size) != size)
+      return regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: the name of op %u is not UTF-8, which %s needs",
+                        path, graph->id[op], format);
+  }
+  return REGAL_OK;
 }
 
 void regal_graph_describe(const regal_graph *graph, regal_graph_info *info) {

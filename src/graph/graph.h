@@ -61,6 +61,12 @@ static inline const char *regal_graph_name(const regal_graph *graph,
   return graph->names + graph->name_begin[op];
 }
 
+/* Fails unless all names are UTF-8, which `format` needs; `path` is for the
+ * message. */
+regal_status regal_graph_check_utf8(regal_context *context, const char *path,
+                                    const regal_graph *graph,
+                                    const char *format);
+
 /* Adds a note; the text is formatted and copied. */
 regal_status regal_graph_add_note(regal_graph *graph, regal_note_kind kind,
                                   const char *format, ...) REGAL_FORMAT(3, 4);

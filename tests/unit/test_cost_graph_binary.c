@@ -220,9 +220,8 @@ static void test_every_prefix(void **state) {
   regal_graph *graph = loaded_graph(*state, text, NULL);
   regal_text binary;
   regal_text_init(&binary, *state);
-  assert_int_equal(
-      regal_cost_graph_save(*state, "t", graph, REGAL_GRAPH_BINARY, &binary),
-      REGAL_OK);
+  assert_int_equal(regal_cost_graph_save_binary(*state, "t", graph, &binary),
+                   REGAL_OK);
   regal_graph_free(graph);
   for (int kind = 0; kind < 2; kind++) {
     const char *whole = kind ? binary.bytes : text;

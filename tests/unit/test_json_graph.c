@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "format/formats.h"
 #include "format/json/graph.h"
 #include "format/tensorflow/cost_graph.h"
 #include "support/defects.h"
@@ -21,9 +22,7 @@ static regal_text saved(regal_context *context, const regal_graph *graph,
   regal_text text;
   regal_text_init(&text, context);
   regal_status status =
-      format == REGAL_GRAPH_JSON
-          ? regal_json_graph_save(context, "out", graph, &text)
-          : regal_cost_graph_save(context, "out", graph, format, &text);
+      regal_format_written(format)->save(context, "out", graph, &text);
   if (status != REGAL_OK)
     fail_msg("%s", regal_error(context));
   return text;
@@ -321,8 +320,7 @@ static regal_status load_and_save(regal_context *context, const char *bytes) {
   regal_status status = regal_json_graph_save(context, "out", graph, &text);
   regal_text_free(&text);
   if (status == REGAL_OK)
-    status =
-        regal_cost_graph_save(context, "out", graph, REGAL_GRAPH_BINARY, &text);
+    status = regal_cost_graph_save_binary(context, "out", graph, &text);
   regal_text_free(&text);
   regal_graph_free(graph);
   return status;

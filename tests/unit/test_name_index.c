@@ -2,7 +2,7 @@
 /* Names found again: by number, absent or ambiguous. */
 #include "support/graph_sketch.h"
 
-#include "format/name_index.h"
+#include "graph/name_index.h"
 #include "support/failing_allocator.h"
 
 static void finds_each_name(void **state) {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "dataset/synthetic/synthetic.h"
-#include "format/tensorflow/cost_graph.h"
+#include "format/formats.h"
 #include "support/random_cases.h"
 
 /* One line of expected.csv. */
@@ -115,7 +115,7 @@ static regal_text saved(regal_context *context, const regal_graph *graph,
                         regal_graph_format format) {
   regal_text text;
   regal_text_init(&text, context);
-  if (regal_cost_graph_save(context, "t", graph, format, &text))
+  if (regal_format_written(format)->save(context, "t", graph, &text))
     fail_msg("%s", regal_error(context));
   return text;
 }

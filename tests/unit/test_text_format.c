@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cost_graph.pb-c.h"
 #include "format/proto/text_format.h"
-#include "format/utf8.h"
 
 typedef struct parsed {
   regal_context *context;

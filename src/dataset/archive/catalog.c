@@ -10,13 +10,12 @@
 #include "base/names.h"
 #include "base/options.h"
 #include "dataset/archive/parts.h"
+#include "format/formats.h"
 #include "graph/builder.h"
 
 /* -- Names of files -------------------------------------------------------- */
 
-static const char *const graph_endings[] = {".pb", ".pbtxt", ".json", ".onnx"};
 static const char *const packed_endings[] = {"", ".gz", ".zst"};
-#define GRAPH_ENDINGS (sizeof graph_endings / sizeof *graph_endings)
 #define PACKED_ENDINGS (sizeof packed_endings / sizeof *packed_endings)
 
 /* Takes an ending off; false when the text does not end so. */
@@ -33,8 +32,9 @@ bool regal_is_graph_name(const char *file, size_t *stem) {
   for (size_t i = 1; i < PACKED_ENDINGS; i++)
     if (strip(file, &length, packed_endings[i]))
       break;
-  for (size_t i = 0; i < GRAPH_ENDINGS; i++)
-    if (strip(file, &length, graph_endings[i]) && file[length - 1] != '/') {
+  const regal_format *format;
+  for (size_t row = 0; (format = regal_format_at(row)); row++)
+    if (strip(file, &length, format->endings[0]) && file[length - 1] != '/') {
       *stem = length;
       return true;
     }
@@ -44,9 +44,10 @@ bool regal_is_graph_name(const char *file, size_t *stem) {
 /* The file of a graph that the index knows by its name only. */
 static size_t find_by_stem(const regal_archive *archive, const char *name) {
   char file[1100];
-  for (size_t i = 0; i < GRAPH_ENDINGS; i++)
+  const regal_format *format;
+  for (size_t row = 0; (format = regal_format_at(row)); row++)
     for (size_t k = 0; k < PACKED_ENDINGS; k++) {
-      snprintf(file, sizeof file, "%.1020s%s%s", name, graph_endings[i],
+      snprintf(file, sizeof file, "%.1020s%s%s", name, format->endings[0],
                packed_endings[k]);
       size_t member = regal_archive_find(archive, file);
       if (member != REGAL_NO_MEMBER)
@@ -293,8 +294,8 @@ regal_status regal_member_load(regal_archive *archive, regal_context *context,
     *file_bytes = text.size;
   if (file_crc)
     *file_crc = (uint32_t)crc32_z(0, (const Bytef *)text.bytes, text.size);
-  regal_status status = regal_graph_load_bytes(context, where, text.bytes,
-                                               text.size, &merged, graph);
+  regal_status status = regal_format_load_packed(context, where, text.bytes,
+                                                 text.size, &merged, graph);
   regal_text_free(&text);
   return status;
 }

@@ -6,9 +6,9 @@
 #ifndef REGAL_DATASET_ARCHIVE_CATALOG_H
 #define REGAL_DATASET_ARCHIVE_CATALOG_H
 
+#include "base/arena.h"
 #include "dataset/archive/archive.h"
 #include "dataset/archive/index.h"
-#include "format/proto/message_arena.h"
 
 typedef struct regal_catalog {
   regal_context *context;

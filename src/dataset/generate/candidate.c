@@ -10,8 +10,6 @@
 
 #include "dataset/statistics.h"
 #include "evolve/milestones.h"
-#include "format/json/graph.h"
-#include "format/tensorflow/cost_graph.h"
 
 static const uint64_t filter_budgets[2] = {1000, 10000};
 enum { WORST_PERCENT_LEFT = 82 }; /* of the run time at 1K, at 10K */
@@ -65,10 +63,7 @@ static regal_status judge(regal_context *context, regal_pool *single,
     REGAL_TRY(run_filter(context, single, graph, candidate));
   if (!candidate->finished || !candidate->passed)
     return REGAL_OK;
-  if (spec->format == REGAL_GRAPH_JSON)
-    return regal_json_graph_save(context, "graph", graph, &candidate->text);
-  return regal_cost_graph_save(context, "graph", graph, spec->format,
-                               &candidate->text);
+  return spec->format->save(context, "graph", graph, &candidate->text);
 }
 
 void regal_candidate_make(regal_context *context, regal_pool *single,

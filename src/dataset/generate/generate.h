@@ -18,6 +18,7 @@
 #include "base/parallel/threads.h"
 #include "base/text.h"
 #include "dataset/synthetic/recipe.h"
+#include "format/formats.h"
 #include "regal_data.h"
 
 enum { REGAL_MOST_SPLITS = 3 };
@@ -32,7 +33,7 @@ typedef struct regal_spec {
   regal_recipe recipe;
   bool filter;   /* keep graphs that longer search improves by 18% */
   bool distinct; /* no two graphs of the same topology */
-  regal_graph_format format;
+  const regal_format *format;
   uint32_t splits;
   regal_split_size split[REGAL_MOST_SPLITS];
   uint64_t total;

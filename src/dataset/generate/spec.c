@@ -9,15 +9,14 @@
 enum { PAPER_TRAIN = 10000, PAPER_VALID = 1000, PAPER_TEST = 1000 };
 enum { PAPER_TOTAL = PAPER_TRAIN + PAPER_VALID + PAPER_TEST };
 
-/* By the choices of option `format`; auto is text, as the paper's set is. */
-static const regal_graph_format formats[] = {
-    REGAL_GRAPH_TEXT, REGAL_GRAPH_BINARY, REGAL_GRAPH_TEXT, REGAL_GRAPH_JSON};
+/* By the choice of option `format`; auto is text, as the paper's set is. */
+static const regal_format *format_of(int64_t choice) {
+  return regal_format_written(choice ? (regal_graph_format)(choice - 1)
+                                     : REGAL_GRAPH_TEXT);
+}
 
 const char *regal_spec_ending(const regal_spec *spec) {
-  static const char *const endings[] = {[REGAL_GRAPH_BINARY] = "pb",
-                                        [REGAL_GRAPH_TEXT] = "pbtxt",
-                                        [REGAL_GRAPH_JSON] = "json"};
-  return endings[spec->format];
+  return spec->format->endings[0] + 1; /* without the dot */
 }
 
 static void set_paper_splits(regal_spec *spec, uint64_t count) {
@@ -58,7 +57,7 @@ regal_status regal_spec_read(regal_context *context,
                                   .width = (uint32_t)options->width,
                                   .seed = (uint64_t)options->seed},
                        .filter = options->filter,
-                       .format = formats[options->format],
+                       .format = format_of(options->format),
                        .splits = 1,
                        .split = {{"", count}},
                        .total = count};

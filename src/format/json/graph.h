@@ -14,9 +14,9 @@ extern const char *const regal_json_op_keys[];
 extern const char *const regal_json_output_keys[];
 extern const char *const regal_json_parameter_keys[];
 
-/* Reads a graph from bytes that begin with '{'. */
 regal_status regal_json_graph_load(regal_context *context, const char *name,
-                                   const char *bytes, size_t size,
+                                   const void *bytes, size_t size,
+                                   const regal_options *options,
                                    regal_graph **graph);
 /* Appends the graph to `out`, an op on each line, in the order of their ids and
  * with what is not the default: reading it gives the same graph, and writing

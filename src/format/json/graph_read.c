@@ -10,7 +10,7 @@
 
 #include "format/json/graph.h"
 #include "format/json/json.h"
-#include "format/name_index.h"
+#include "graph/name_index.h"
 
 enum graph_key { GRAPH_VERSION, GRAPH_PARAMETERS, GRAPH_OPS, GRAPH_KEYS };
 const char *const regal_json_graph_keys[] = {[GRAPH_VERSION] = "regal_graph",
@@ -343,8 +343,10 @@ static regal_status read_graph(graph_reader *reader) {
 }
 
 regal_status regal_json_graph_load(regal_context *context, const char *name,
-                                   const char *bytes, size_t size,
+                                   const void *bytes, size_t size,
+                                   const regal_options *options,
                                    regal_graph **graph) {
+  (void)options; /* they are about what TensorFlow and ONNX leave open */
   graph_reader reader = {
       .context = context,
       .ops = {"op", "the name or position of an op"},

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "format/json/graph.h"
-#include "format/name_index.h"
-#include "format/utf8.h"
+#include "graph/name_index.h"
 
 /* Longer names are not repeated at every edge: the file would become much
  * larger than the graph. */
@@ -201,7 +200,7 @@ static regal_status write_graph(regal_context *context, graph_writer *writer) {
 regal_status regal_json_graph_save(regal_context *context, const char *path,
                                    const regal_graph *graph, regal_text *out) {
   graph_writer writer = {.graph = graph, .out = out};
-  REGAL_TRY(regal_utf8_check_names(context, path, graph, "JSON"));
+  REGAL_TRY(regal_graph_check_utf8(context, path, graph, "JSON"));
   regal_status status = write_graph(context, &writer);
   regal_release(context, writer.op_at);
   regal_release(context, writer.place);

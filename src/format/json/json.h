@@ -40,6 +40,9 @@ typedef struct regal_json {
   char *strings;
 } regal_json;
 
+/* Whether the bytes begin with '{', space aside: all our files are objects. */
+bool regal_json_detect(const void *bytes, size_t size);
+
 /* Parses all of `bytes`. On failure `json` holds nothing. Messages begin with
  * NAME:LINE:COLUMN. */
 regal_status regal_json_parse(regal_context *context, const char *name,

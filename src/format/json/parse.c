@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "format/json/json.h"
-#include "format/utf8.h"
 
 #define DEEPEST 64
 
@@ -304,6 +304,12 @@ static regal_status parse_document(parser *p) {
   REGAL_TRY(parse_value(p, NULL, &root));
   skip_space(p);
   return p->at == p->end ? REGAL_OK : fail_expected(p, "the end of the file");
+}
+
+bool regal_json_detect(const void *bytes, size_t size) {
+  parser p = {.at = bytes, .end = (const char *)bytes + size};
+  skip_space(&p);
+  return peek(&p) == '{';
 }
 
 regal_status regal_json_parse(regal_context *context, const char *name,

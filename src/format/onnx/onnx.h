@@ -17,9 +17,9 @@
 #ifndef REGAL_FORMAT_ONNX_ONNX_H
 #define REGAL_FORMAT_ONNX_ONNX_H
 
+#include "base/arena.h"
 #include "format/onnx/roofline.h"
 #include "format/onnx/shapes.h"
-#include "format/proto/message_arena.h"
 #include "graph/graph.h"
 #include "onnx.pb-c.h"
 

@@ -65,32 +65,14 @@ bool regal_onnx_detect(const void *bytes, size_t size) {
 
 /* -- Reading --------------------------------------------------------------- */
 
-static regal_status unpack(regal_onnx *onnx, const void *bytes, size_t size) {
-  ProtobufCAllocator allocator = regal_arena_allocator(&onnx->arena);
-  onnx->model = (regal_onnx_model *)protobuf_c_message_unpack(
-      &regal_onnx__model_proto__descriptor, &allocator, size, bytes);
-  if (onnx->model)
-    return REGAL_OK;
-  if (onnx->arena.failed)
-    return regal_fail_memory(onnx->context);
-  return regal_fail(onnx->context, REGAL_BAD_INPUT,
-                    "%s: protobuf-c cannot unpack it", onnx->path);
-}
-
 /* Weights, most of a model's bytes, are dropped here: in all later stages a
  * model of gigabytes is a small one. */
 regal_status regal_onnx_read(regal_onnx *onnx, const void *bytes, size_t size) {
-  const ProtobufCMessageDescriptor *type = &regal_onnx__model_proto__descriptor;
-  bool plain;
-  REGAL_TRY(
-      regal_wire_check(onnx->context, onnx->path, bytes, size, type, &plain));
-  regal_text small;
-  regal_text_init(&small, onnx->context);
-  regal_wire_normalize(bytes, size, type, MOST_CONTENT, &small);
-  regal_status status = small.failed ? regal_fail_memory(onnx->context)
-                                     : unpack(onnx, small.bytes, small.size);
-  regal_text_free(&small);
-  REGAL_TRY(status);
+  ProtobufCMessage *message;
+  REGAL_TRY(regal_wire_unpack(&onnx->arena, onnx->path, bytes, size,
+                              &regal_onnx__model_proto__descriptor,
+                              MOST_CONTENT, &message));
+  onnx->model = (regal_onnx_model *)message;
   if (!onnx->model->graph)
     return regal_fail(onnx->context, REGAL_BAD_INPUT,
                       "%s: the model has no graph", onnx->path);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers and writers behind the public load and save calls. */
+/* Machine files, and the "machine" object of plan files. */
 #ifndef REGAL_FORMAT_PLAN_MACHINE_H
 #define REGAL_FORMAT_PLAN_MACHINE_H
 
 #include "base/text.h"
 #include "cost/model/problem.h"
+#include "format/plan/op_names.h"
 
 /* Makes the machine that a machine file (JSON, docs/formats.md) describes, or
  * a plan file's "machine" object. What the file leaves out comes from the
@@ -17,5 +18,48 @@ regal_status regal_machine_load(regal_context *context, const char *path,
  * make the same machine again. Lines after the first begin with `indent`. */
 void regal_machine_json(regal_text *text, const regal_machine *machine,
                         const regal_graph *graph, const char *indent);
+
+/* -- The parts of the reader ----------------------------------------------- */
+
+typedef struct regal_machine_reader {
+  regal_context *context;
+  const regal_json *json;
+  const regal_graph *graph;
+  const regal_options *options;
+  regal_machine *machine; /* being made */
+  regal_op_names names;
+} regal_machine_reader;
+
+/* The members "op_times" and "groups", in this order. */
+regal_status regal_machine_read_times(regal_machine_reader *reader,
+                                      uint32_t list);
+regal_status regal_machine_read_groups(regal_machine_reader *reader,
+                                       uint32_t list);
+
+/* Fails unless it is a list with one element for each device. */
+regal_status regal_machine_expect_row(const regal_machine_reader *reader,
+                                      uint32_t list);
+
+/* The members of a machine object. */
+enum regal_machine_key {
+  REGAL_KEY_VERSION,
+  REGAL_KEY_DEVICES,
+  REGAL_KEY_TRANSFERS,
+  REGAL_KEY_CONTROL,
+  REGAL_KEY_LATENCY,
+  REGAL_KEY_BANDWIDTH,
+  REGAL_KEY_MEMORY,
+  REGAL_KEY_NAMES,
+  REGAL_KEY_SPEEDS,
+  REGAL_KEY_LINKS,
+  REGAL_KEY_TIMES,
+  REGAL_KEY_GROUPS,
+  REGAL_MACHINE_KEYS
+};
+extern const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1];
+
+/* A text that is one of the option's choices. */
+regal_status regal_json_choice(const regal_json *json, uint32_t node,
+                               const char *option, int64_t *choice);
 
 #endif

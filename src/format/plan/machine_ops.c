@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/plan/machine_json.h"
+#include "format/plan/machine.h"
 
 /* -- Times ----------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
 #define REGAL_FORMAT_PLAN_OP_NAMES_H
 
 #include "format/json/json.h"
-#include "format/name_index.h"
 #include "graph/graph.h"
+#include "graph/name_index.h"
 
 /* Indexed at the first lookup by name; most files need none. */
 typedef struct regal_op_names {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cost/model/plan.h"
-#include "format/plan/plan_read.h"
+#include "format/plan/plan.h"
 
 typedef struct order_reader {
   regal_context *context;

@@ -11,6 +11,8 @@
 #ifndef REGAL_FORMAT_PROTO_TEXT_FORMAT_H
 #define REGAL_FORMAT_PROTO_TEXT_FORMAT_H
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "base/text.h"
 #include "format/proto/text_lexer.h"
 

@@ -3,7 +3,7 @@
 #ifndef REGAL_FORMAT_PROTO_TEXT_LEXER_H
 #define REGAL_FORMAT_PROTO_TEXT_LEXER_H
 
-#include "format/proto/message_arena.h"
+#include "base/arena.h"
 
 typedef enum regal_token_kind {
   REGAL_TOKEN_END,

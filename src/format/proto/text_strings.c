@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 static int digit_value(char c) {
   if (c >= '0' && c <= '9')

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 static bool is_word(const regal_token *token, const char *word) {
   return token->kind == REGAL_TOKEN_NAME && token->size == strlen(word) &&

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 #define TAG_BYTES 5     /* a tag, and a length, fit into 32 bits */
 #define VARINT_BYTES 10 /* 64 bits, seven to a byte */

@@ -7,6 +7,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 
 typedef enum regal_wire_type {
@@ -39,6 +40,13 @@ regal_status regal_wire_check(regal_context *context, const char *name,
 void regal_wire_normalize(const void *bytes, size_t size,
                           const ProtobufCMessageDescriptor *descriptor,
                           size_t most, regal_text *out);
+
+/* Checks the bytes and unpacks them into the arena; contents of more than
+ * `most` bytes are left out. */
+regal_status regal_wire_unpack(regal_arena *arena, const char *name,
+                               const void *bytes, size_t size,
+                               const ProtobufCMessageDescriptor *descriptor,
+                               size_t most, ProtobufCMessage **message);
 
 /* -- One field, for both of the above ------------------------------------- */
 

@@ -6,9 +6,9 @@
 #ifndef REGAL_FORMAT_TENSORFLOW_COST_GRAPH_H
 #define REGAL_FORMAT_TENSORFLOW_COST_GRAPH_H
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "cost_graph.pb-c.h"
-#include "format/proto/message_arena.h"
 #include "graph/graph.h"
 
 typedef Regal__CostGraphDef__Node regal_cost_node;
@@ -141,15 +141,22 @@ regal_status regal_cost_add_wait(regal_cost_graph *cost, uint32_t before,
 
 /* Whether the bytes begin as a binary file does, and are not a text that begins
  * with a line feed. */
-bool regal_cost_is_binary(const uint8_t *bytes, size_t size);
+bool regal_cost_is_binary(const void *bytes, size_t size);
+/* Whether they may be a text; any word may begin one. */
+bool regal_cost_is_text(const void *bytes, size_t size);
 
 regal_status regal_cost_graph_load(regal_context *context, const char *path,
                                    const void *bytes, size_t size,
                                    const regal_options *options,
                                    regal_graph **graph);
-/* Appends the graph to `out`. `path` is for messages. */
-regal_status regal_cost_graph_save(regal_context *context, const char *path,
-                                   const regal_graph *graph,
-                                   regal_graph_format format, regal_text *out);
+/* Append the graph to `out`. `path` is for messages. */
+regal_status regal_cost_graph_save_binary(regal_context *context,
+                                          const char *path,
+                                          const regal_graph *graph,
+                                          regal_text *out);
+regal_status regal_cost_graph_save_text(regal_context *context,
+                                        const char *path,
+                                        const regal_graph *graph,
+                                        regal_text *out);
 
 #endif

@@ -42,8 +42,9 @@ static bool is_chain(const uint8_t *bytes, size_t size) {
   return true;
 }
 
-bool regal_cost_is_binary(const uint8_t *bytes, size_t size) {
-  bool node_tag = size && (bytes[0] == 0x0A || bytes[0] == 0x12);
+bool regal_cost_is_binary(const void *bytes, size_t size) {
+  const uint8_t *first = bytes;
+  bool node_tag = size && (*first == 0x0A || *first == 0x12);
   return node_tag && (has_control_bytes(bytes, size) || is_chain(bytes, size));
 }
 
@@ -62,36 +63,20 @@ static enum content guess(const uint8_t *bytes, size_t size) {
   return is_chain(bytes, size) ? BINARY : NEITHER;
 }
 
-/* -- Reading --------------------------------------------------------------- */
-
-static regal_status unpack(regal_cost_graph *cost, const void *bytes,
-                           size_t size) {
-  ProtobufCAllocator allocator = regal_arena_allocator(&cost->arena);
-  cost->def = (const Regal__CostGraphDef *)protobuf_c_message_unpack(
-      &regal__cost_graph_def__descriptor, &allocator, size, bytes);
-  if (cost->def)
-    return REGAL_OK;
-  if (cost->arena.failed)
-    return regal_fail_memory(cost->context);
-  return regal_fail(cost->context, REGAL_BAD_INPUT,
-                    "%s: protobuf-c cannot unpack it", cost->path);
+bool regal_cost_is_text(const void *bytes, size_t size) {
+  return guess(bytes, size) == TEXT;
 }
+
+/* -- Reading --------------------------------------------------------------- */
 
 static regal_status read_binary(regal_cost_graph *cost, const void *bytes,
                                 size_t size) {
-  const ProtobufCMessageDescriptor *type = &regal__cost_graph_def__descriptor;
-  bool plain;
-  REGAL_TRY(
-      regal_wire_check(cost->context, cost->path, bytes, size, type, &plain));
-  if (plain)
-    return unpack(cost, bytes, size);
-  regal_text other;
-  regal_text_init(&other, cost->context);
-  regal_wire_normalize(bytes, size, type, SIZE_MAX, &other);
-  regal_status status = other.failed ? regal_fail_memory(cost->context)
-                                     : unpack(cost, other.bytes, other.size);
-  regal_text_free(&other);
-  return status;
+  ProtobufCMessage *message;
+  REGAL_TRY(regal_wire_unpack(&cost->arena, cost->path, bytes, size,
+                              &regal__cost_graph_def__descriptor, SIZE_MAX,
+                              &message));
+  cost->def = (const Regal__CostGraphDef *)message;
+  return REGAL_OK;
 }
 
 static regal_status read_text(regal_cost_graph *cost, const void *bytes,

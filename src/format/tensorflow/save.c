@@ -15,14 +15,13 @@
 #include "format/proto/text_format.h"
 #include "format/proto/wire.h"
 #include "format/tensorflow/cost_graph.h"
-#include "format/utf8.h"
 
 #define NODE_FIELD 1
 #define NS_PER_US 1000
 
 typedef struct saver {
   const regal_graph *graph;
-  regal_graph_format format;
+  bool as_text;
   regal_text *out;
   uint32_t *number; /* [ops] id in the new file */
 
@@ -128,7 +127,7 @@ static void append_binary(const ProtobufCMessage *message, regal_text *out) {
  * written is the same as that of a CostGraphDef with all of them. */
 static void write_node(const saver *saver, const regal_cost_node *node) {
   regal_text *out = saver->out;
-  if (saver->format == REGAL_GRAPH_TEXT) {
+  if (saver->as_text) {
     regal_text_append(out, "node {\n", 7);
     regal_text_format_write(&node->base, 1, out);
     regal_text_append(out, "}\n", 2);
@@ -150,7 +149,7 @@ static void write_rest(const saver *saver) {
   rest.regal_one_partition = sources > 1;
   rest.regal_parameter_bytes = graph->parameter_bytes;
   rest.n_regal_parameter_bytes = graph->parameters;
-  if (saver->format == REGAL_GRAPH_TEXT)
+  if (saver->as_text)
     regal_text_format_write(&rest.base, 0, saver->out);
   else
     append_binary(&rest.base, saver->out);
@@ -212,13 +211,13 @@ static regal_status check(regal_context *context, const char *path,
                       "%s: a CostGraphDef has at most %" PRId32
                       " nodes and as many parameters",
                       path, INT32_MAX);
-  return regal_utf8_check_names(context, path, graph, "a CostGraphDef");
+  return regal_graph_check_utf8(context, path, graph, "a CostGraphDef");
 }
 
-regal_status regal_cost_graph_save(regal_context *context, const char *path,
-                                   const regal_graph *graph,
-                                   regal_graph_format format, regal_text *out) {
-  saver saver = {.graph = graph, .format = format, .out = out};
+static regal_status save(regal_context *context, const char *path,
+                         const regal_graph *graph, bool as_text,
+                         regal_text *out) {
+  saver saver = {.graph = graph, .as_text = as_text, .out = out};
   regal_arena arena;
   REGAL_TRY(check(context, path, graph));
   regal_arena_init(&arena, context);
@@ -227,4 +226,18 @@ regal_status regal_cost_graph_save(regal_context *context, const char *path,
     write_all(&saver);
   regal_arena_free(&arena);
   return room && !out->failed ? REGAL_OK : regal_fail_memory(context);
+}
+
+regal_status regal_cost_graph_save_binary(regal_context *context,
+                                          const char *path,
+                                          const regal_graph *graph,
+                                          regal_text *out) {
+  return save(context, path, graph, false, out);
+}
+
+regal_status regal_cost_graph_save_text(regal_context *context,
+                                        const char *path,
+                                        const regal_graph *graph,
+                                        regal_text *out) {
+  return save(context, path, graph, true, out);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "format/utf8.h"
-
-#include <inttypes.h>
-#include <string.h>
+/* UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing beyond
+ * U+10FFFF. */
+#include "base/utf8.h"
 
 /* The least code point that needs so many bytes; shorter ones are overlong. */
 static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
 
-/* Length of the sequence at `s`, 0 when there is no valid one. */
-static size_t sequence(const unsigned char *s, size_t left) {
+size_t regal_utf8_length(const unsigned char *s, size_t left) {
   if (s[0] < 0x80)
     return s[0] != 0;
   size_t length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
@@ -34,7 +32,7 @@ size_t regal_utf8_valid(const void *bytes, size_t size) {
       at++;
     if (at == size)
       return size;
-    size_t length = sequence(s + at, size - at);
+    size_t length = regal_utf8_length(s + at, size - at);
     if (!length)
       return at;
     at += length;
@@ -54,19 +52,4 @@ size_t regal_utf8_encode(uint32_t point, char *out) {
     out[i] = (char)(0x80 | (point & 0x3F));
   out[0] = (char)((0xF00u >> length) | point);
   return length;
-}
-
-regal_status regal_utf8_check_names(regal_context *context, const char *path,
-                                    const regal_graph *graph,
-                                    const char *format) {
-  for (uint32_t op = 0; op < graph->ops; op++) {
-    const char *name = regal_graph_name(graph, op);
-    size_t size = strlen(name);
-    if (regal_utf8_valid(name, size) != size)
-      return regal_fail(context, REGAL_BAD_INPUT,
-                        "%s: the name of op %" PRIu32
-                        " is not UTF-8, which %s needs",
-                        path, graph->id[op], format);
-  }
-  return REGAL_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks double up to a megabyte, so that a small file needs little and a large
- * one few allocations. Blocks come zeroed and bytes are handed out once.
+/* The arena: blocks that double up to a megabyte, so that a small file needs
+ * little and a large one few allocations. Blocks come zeroed and bytes are
+ * handed out once.
  */
-#include "format/proto/message_arena.h"
+#include "base/arena.h"
 
 #include <stddef.h>
 
@@ -62,16 +63,4 @@ void *regal_arena_alloc(regal_arena *arena, size_t count, size_t size) {
   arena->next += bytes;
   arena->left -= bytes;
   return made;
-}
-
-static void *allocate(void *arena, size_t size) {
-  return regal_arena_alloc(arena, size, 1);
-}
-
-static void keep(void *arena, void *block) {
-  (void)arena, (void)block;
-}
-
-ProtobufCAllocator regal_arena_allocator(regal_arena *arena) {
-  return (ProtobufCAllocator){allocate, keep, arena};
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of one message: everything that a reader makes of a file, freed at
- * once. protobuf-c allocates through it too, so that no failure on the way can
- * leave anything behind.
+/* Memory of many objects that are freed at once, such as everything that a
+ * reader makes of a file: no failure on the way leaves anything behind.
  */
-#ifndef REGAL_FORMAT_PROTO_MESSAGE_ARENA_H
-#define REGAL_FORMAT_PROTO_MESSAGE_ARENA_H
-
-#include <protobuf-c/protobuf-c.h>
+#ifndef REGAL_BASE_ARENA_H
+#define REGAL_BASE_ARENA_H
 
 #include "base/context.h"
 
@@ -26,8 +23,5 @@ void regal_arena_free(regal_arena *arena);
 /* `count` zeroed objects of `size` bytes, aligned for any type; NULL when
  * memory is out. */
 void *regal_arena_alloc(regal_arena *arena, size_t count, size_t size);
-
-/* For protobuf_c_message_unpack; what it frees stays until the arena goes. */
-ProtobufCAllocator regal_arena_allocator(regal_arena *arena);
 
 #endif

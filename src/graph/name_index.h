@@ -5,8 +5,8 @@
  * table says where the hashes with the same first bits begin. So a search costs
  * O(1) as a rule, and O(log names) whatever names a file may choose.
  */
-#ifndef REGAL_FORMAT_NAME_INDEX_H
-#define REGAL_FORMAT_NAME_INDEX_H
+#ifndef REGAL_GRAPH_NAME_INDEX_H
+#define REGAL_GRAPH_NAME_INDEX_H
 
 #include "base/context.h"
 

@@ -1,41 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a plan, in either form, and the machine that it was made for. */
+/* The machine and the objective that a plan was made for, as options, so that
+ * it can be judged without repeating them.
+ */
 #include <string.h>
 
 #include "base/options.h"
-#include "cost/model/plan.h"
-#include "dataset/archive/catalog.h"
-#include "format/plan/machine_json.h"
-#include "format/plan/plan_read.h"
-
-static bool is_json(const regal_text *text) {
-  size_t at = 0;
-  while (at < text->size && strchr(" \t\r\n", text->bytes[at]) &&
-         text->bytes[at])
-    at++;
-  return at < text->size && text->bytes[at] == '{';
-}
-
-static const char *name_of(const char *path) {
-  return strcmp(path, "-") ? path : "stdin";
-}
-
-regal_status regal_plan_load(regal_context *context,
-                             const regal_problem *problem, const char *path,
-                             regal_plan **plan) {
-  regal_text text;
-  REGAL_TRY(regal_read_input(context, path, &text));
-  const char *name = name_of(path);
-  regal_status status;
-  if (is_json(&text))
-    status = regal_plan_read_json(context, problem, name, &text, plan);
-  else
-    status = regal_plan_read_order(context, problem, name, &text, plan);
-  regal_text_free(&text);
-  return status;
-}
-
-/* -- The machine of a plan ------------------------------------------------- */
+#include "format/plan/machine.h"
+#include "format/plan/plan.h"
 
 /* Members that options cannot express; the plan itself is then the machine
  * file. */
@@ -141,22 +112,16 @@ static regal_status read_options(const regal_json *json, const char *path,
   return use_as_file(json->context, path, options);
 }
 
-regal_status regal_plan_options(regal_context *context, const char *path,
-                                regal_options *options) {
-  regal_text text;
+regal_status regal_plan_read_options(regal_context *context, const char *path,
+                                     const char *name, const regal_text *text,
+                                     regal_options *options) {
   regal_json json;
   regal_options changed = *options;
-  REGAL_TRY(regal_read_input(context, path, &text));
-  regal_status status = REGAL_OK;
-  if (is_json(&text)) {
-    status =
-        regal_json_parse(context, name_of(path), text.bytes, text.size, &json);
-    if (status == REGAL_OK) {
-      status = read_options(&json, path, &changed);
-      regal_json_free(&json);
-    }
-  }
-  regal_text_free(&text);
+  if (!regal_json_detect(text->bytes, text->size))
+    return REGAL_OK;
+  REGAL_TRY(regal_json_parse(context, name, text->bytes, text->size, &json));
+  regal_status status = read_options(&json, path, &changed);
+  regal_json_free(&json);
   if (status == REGAL_OK)
     *options = changed;
   return status;

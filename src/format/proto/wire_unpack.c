@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rewriting the rare message that protobuf-c cannot take as it is. The input
- * has been checked, so nothing here can fail but memory.
+/* From bytes to a message: checked, rewritten where protobuf-c cannot take them
+ * as they are (which is rare), then unpacked. What is rewritten has been
+ * checked, so that only memory can fail.
  */
 #include "format/proto/wire.h"
 
@@ -127,4 +128,48 @@ void regal_wire_normalize(const void *bytes, size_t size,
       done |= bit;
     append_merged(&part, end, descriptor, most, out);
   }
+}
+
+/* -- Unpacking ------------------------------------------------------------- */
+
+static void *allocate(void *arena, size_t size) {
+  return regal_arena_alloc(arena, size, 1);
+}
+
+/* What protobuf-c frees stays until the arena goes. */
+static void keep(void *arena, void *block) {
+  (void)arena, (void)block;
+}
+
+static regal_status unpack(regal_arena *arena, const char *name,
+                           const void *bytes, size_t size,
+                           const ProtobufCMessageDescriptor *descriptor,
+                           ProtobufCMessage **message) {
+  ProtobufCAllocator allocator = {allocate, keep, arena};
+  *message = protobuf_c_message_unpack(descriptor, &allocator, size, bytes);
+  if (*message)
+    return REGAL_OK;
+  if (arena->failed)
+    return regal_fail_memory(arena->context);
+  return regal_fail(arena->context, REGAL_BAD_INPUT,
+                    "%s: protobuf-c cannot unpack it", name);
+}
+
+regal_status regal_wire_unpack(regal_arena *arena, const char *name,
+                               const void *bytes, size_t size,
+                               const ProtobufCMessageDescriptor *descriptor,
+                               size_t most, ProtobufCMessage **message) {
+  bool plain;
+  REGAL_TRY(
+      regal_wire_check(arena->context, name, bytes, size, descriptor, &plain));
+  if (plain && most == SIZE_MAX)
+    return unpack(arena, name, bytes, size, descriptor, message);
+  regal_text other;
+  regal_text_init(&other, arena->context);
+  regal_wire_normalize(bytes, size, descriptor, most, &other);
+  regal_status status = other.failed ? regal_fail_memory(arena->context)
+                                     : unpack(arena, name, other.bytes,
+                                              other.size, descriptor, message);
+  regal_text_free(&other);
+  return status;
 }

@@ -6,7 +6,7 @@
 
 #include "cost/model/plan.h"
 #include "format/plan/op_names.h"
-#include "format/plan/plan_read.h"
+#include "format/plan/plan.h"
 
 enum plan_key { KEY_VERSION, KEY_GRAPH, KEY_STEPS, PLAN_KEYS };
 static const char *const plan_keys[] = {"regal_plan", "graph", "steps", NULL};
@@ -164,10 +164,9 @@ static regal_status read_plan(regal_context *context,
   return status;
 }
 
-regal_status regal_plan_read_json(regal_context *context,
-                                  const regal_problem *problem,
-                                  const char *name, const regal_text *text,
-                                  regal_plan **plan) {
+static regal_status read_json(regal_context *context,
+                              const regal_problem *problem, const char *name,
+                              const regal_text *text, regal_plan **plan) {
   regal_json json;
   regal_plan *made;
   REGAL_TRY(regal_json_parse(context, name, text->bytes, text->size, &json));
@@ -176,4 +175,12 @@ regal_status regal_plan_read_json(regal_context *context,
   if (status == REGAL_OK)
     *plan = made;
   return status;
+}
+
+regal_status regal_plan_read(regal_context *context,
+                             const regal_problem *problem, const char *name,
+                             const regal_text *text, regal_plan **plan) {
+  if (regal_json_detect(text->bytes, text->size))
+    return read_json(context, problem, name, text, plan);
+  return regal_plan_read_order(context, problem, name, text, plan);
 }

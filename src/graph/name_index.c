@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sorted array with a table in front of it. */
-#include "format/name_index.h"
+#include "graph/name_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,12 +5,11 @@
  * judged on the machine that it was made for. Members are applied in a fixed
  * order, whatever their order in the file.
  */
-#include "format/plan/machine_json.h"
+#include "format/plan/machine.h"
 
 #include <string.h>
 
 #include "base/options.h"
-#include "format/plan/machine.h"
 
 #define SLOWEST 1e-6
 #define FASTEST 1e6

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public calls that read and write graphs and plans. */
+#include <string.h>
+
+#include "dataset/archive/catalog.h"
+#include "format/formats.h"
+#include "format/plan/plan.h"
+
+/* What messages call the file. */
+static const char *name_of(const char *path) {
+  return strcmp(path, "-") ? path : "stdin";
+}
+
+/* -- Graphs ---------------------------------------------------------------- */
+
+regal_status regal_graph_load(regal_context *context, const char *path,
+                              const regal_options *options,
+                              regal_graph **graph) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!path || !graph)
+    return regal_fail(context, REGAL_MISUSE,
+                      "loading a graph needs a path and a place to put it");
+  const char *member = regal_find_member_part(path);
+  if (member)
+    return regal_member_path_load(context, path, member, options, graph);
+  regal_text text;
+  REGAL_TRY(regal_read_file(context, path, &text));
+  regal_status status = regal_format_load(context, name_of(path), text.bytes,
+                                          text.size, options, graph);
+  regal_text_free(&text);
+  return status;
+}
+
+regal_status regal_graph_load_bytes(regal_context *context, const char *name,
+                                    const void *bytes, size_t size,
+                                    const regal_options *options,
+                                    regal_graph **graph) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!name || !graph || (!bytes && size))
+    return regal_fail(context, REGAL_MISUSE,
+                      "loading a graph needs a name, its bytes and a place to "
+                      "put it");
+  return regal_format_load_packed(context, name, bytes, size, options, graph);
+}
+
+/* ".pb, .pbtxt, .txt or .json" */
+static void list_endings(char *list, size_t capacity) {
+  const char *endings[16];
+  size_t count = 0, at = 0;
+  const regal_format *format;
+  for (size_t row = 0; (format = regal_format_at(row)); row++)
+    for (size_t i = 0; format->save && i < REGAL_MOST_ENDINGS; i++)
+      if (format->endings[i] && count < sizeof endings / sizeof *endings)
+        endings[count++] = format->endings[i];
+  for (size_t i = 0; i < count && at < capacity; i++)
+    at += (size_t)snprintf(list + at, capacity - at, "%s%s",
+                           !i              ? ""
+                           : i + 1 < count ? ", "
+                                           : " or ",
+                           endings[i]);
+}
+
+regal_status regal_graph_format_of(regal_context *context, const char *path,
+                                   regal_graph_format *format) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!path || !format)
+    return regal_fail(context, REGAL_MISUSE,
+                      "a file's format needs a path and a place to put it");
+  const regal_format *found = regal_format_by_ending(path);
+  if (!found) {
+    char list[128];
+    list_endings(list, sizeof list);
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "'%.200s' does not end in %s: give --format", path, list);
+  }
+  *format = found->written_as;
+  return REGAL_OK;
+}
+
+regal_status regal_graph_save(regal_context *context, const regal_graph *graph,
+                              const char *path, regal_graph_format format) {
+  const regal_format *row = regal_format_written(format);
+  if (!context)
+    return REGAL_MISUSE;
+  if (!graph || !path || !row)
+    return regal_fail(context, REGAL_MISUSE,
+                      "saving a graph needs a graph, a path and a format");
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_status status = row->save(context, path, graph, &text);
+  if (status == REGAL_OK)
+    status = regal_text_save(context, &text, path);
+  regal_text_free(&text);
+  return status;
+}
+
+/* -- Plans ----------------------------------------------------------------- */
+
+regal_status regal_plan_load(regal_context *context,
+                             const regal_problem *problem, const char *path,
+                             regal_plan **plan) {
+  regal_text text;
+  REGAL_TRY(regal_read_input(context, path, &text));
+  regal_status status =
+      regal_plan_read(context, problem, name_of(path), &text, plan);
+  regal_text_free(&text);
+  return status;
+}
+
+regal_status regal_plan_options(regal_context *context, const char *path,
+                                regal_options *options) {
+  regal_text text;
+  REGAL_TRY(regal_read_input(context, path, &text));
+  regal_status status =
+      regal_plan_read_options(context, path, name_of(path), &text, options);
+  regal_text_free(&text);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers of plans; docs/formats.md has the formats. */
+#ifndef REGAL_FORMAT_PLAN_PLAN_H
+#define REGAL_FORMAT_PLAN_PLAN_H
+
+#include "base/text.h"
+#include "cost/model/problem.h"
+
+/* A plan file or a bare order, by content; `name` is for messages. */
+regal_status regal_plan_read(regal_context *context,
+                             const regal_problem *problem, const char *name,
+                             const regal_text *text, regal_plan **plan);
+/* Sets the options that the plan's machine and objective mean, unless they were
+ * given. A machine that is more than options can say becomes the option
+ * `machine`, with the plan's path. */
+regal_status regal_plan_read_options(regal_context *context, const char *path,
+                                     const char *name, const regal_text *text,
+                                     regal_options *options);
+
+/* A bare order: ids, one a line, optionally with a device. */
+regal_status regal_plan_read_order(regal_context *context,
+                                   const regal_problem *problem,
+                                   const char *name, const regal_text *text,
+                                   regal_plan **plan);
+
+#endif

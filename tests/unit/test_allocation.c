@@ -105,6 +105,7 @@ static regal_status run_chain(regal_context *context, chain *c, FILE *stream) {
   REGAL_TRY(search(context, c));
   if (c->search_only)
     return REGAL_OK;
+  c->result->seconds = 1; /* the length of the report depends on it */
   REGAL_TRY(write_files(context, c));
   REGAL_TRY(regal_plan_load(context, c->problem, "out.plan", &c->loaded));
   REGAL_TRY(regal_evaluate(context, c->problem, c->loaded, &c->evaluated));

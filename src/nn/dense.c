@@ -31,17 +31,9 @@ REGAL_KERNEL(regal_relu_backward, relu_backward,
 
 void regal_dense_forward(const regal_dense *layer, const regal_real *parameters,
                          size_t rows, const regal_real *x, regal_real *y) {
-  regal_multiply(&(regal_product){.m = rows,
-                                  .n = layer->out,
-                                  .k = layer->in,
-                                  .a = x,
-                                  .a_row = layer->in,
-                                  .a_column = 1,
-                                  .b = parameters + layer->weight,
-                                  .b_row = layer->out,
-                                  .c = y,
-                                  .c_row = layer->out,
-                                  .bias = parameters + layer->bias});
+  regal_multiply_rows(rows, layer->in, layer->out, x,
+                      parameters + layer->weight, parameters + layer->bias,
+                      false, y, layer->out);
 }
 
 void regal_weight_backward(size_t rows, size_t in, size_t out,

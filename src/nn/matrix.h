@@ -31,6 +31,25 @@ typedef struct regal_product {
 
 void regal_multiply(const regal_product *product);
 
+/* c[rows][n] (c_row apart) = a[rows][k] b[k][n]; + bias, or + c if `add`. */
+static inline void regal_multiply_rows(size_t rows, size_t k, size_t n,
+                                       const regal_real *a, const regal_real *b,
+                                       const regal_real *bias, bool add,
+                                       regal_real *c, size_t c_row) {
+  regal_multiply(&(regal_product){.m = rows,
+                                  .n = n,
+                                  .k = k,
+                                  .a = a,
+                                  .a_row = k,
+                                  .a_column = 1,
+                                  .b = b,
+                                  .b_row = n,
+                                  .c = c,
+                                  .c_row = c_row,
+                                  .bias = bias,
+                                  .add = add});
+}
+
 /* to[columns][rows] = from[rows][columns] transposed. */
 void regal_transpose(size_t rows, size_t columns, const regal_real *from,
                      regal_real *to);

@@ -47,24 +47,6 @@ static regal_message_edges gnn_edges(const regal_graph_state *graph) {
   return (regal_message_edges){e->edges, e->from, e->to};
 }
 
-/* c[rows][n] (c_row apart) = a[rows][k] b[k][n]; + bias, or + c. */
-static void gnn_multiply(size_t rows, size_t k, size_t n, const regal_real *a,
-                         const regal_real *b, const regal_real *bias, bool add,
-                         regal_real *c, size_t c_row) {
-  regal_multiply(&(regal_product){.m = rows,
-                                  .n = n,
-                                  .k = k,
-                                  .a = a,
-                                  .a_row = k,
-                                  .a_column = 1,
-                                  .b = b,
-                                  .b_row = n,
-                                  .c = c,
-                                  .c_row = c_row,
-                                  .bias = bias,
-                                  .add = add});
-}
-
 /* -- Messages: states [N][w] to messages [N][w] -----------------------------
  */
 
@@ -85,8 +67,8 @@ static void arrive_forward(const regal_gnn_plan *plan,
     for (size_t j = 0; j < w; j++)
       message[v * w + j] = graph->share[2 * v] * along[j] +
                            graph->share[2 * v + 1] * along[w + j];
-  gnn_multiply(n, 2 * w, w, sums, parameters + plan->summed_weight, NULL, true,
-               message, w);
+  regal_multiply_rows(n, 2 * w, w, sums, parameters + plan->summed_weight, NULL,
+                      true, message, w);
 }
 
 static void messages_forward(const regal_gnn_plan *plan,
@@ -99,9 +81,9 @@ static void messages_forward(const regal_gnn_plan *plan,
   regal_real *ends = state->ends + round * n * 4 * w;
   regal_real *sums = state->sums + round * n * 2 * w;
   regal_message_edges edges = gnn_edges(graph);
-  gnn_multiply(n, w, 2 * w, h, weight, NULL, false, ends, 4 * w);
-  gnn_multiply(n, w, 2 * w, h, weight + 2 * w * w, NULL, false, ends + 2 * w,
-               4 * w);
+  regal_multiply_rows(n, w, 2 * w, h, weight, NULL, false, ends, 4 * w);
+  regal_multiply_rows(n, w, 2 * w, h, weight + 2 * w * w, NULL, false,
+                      ends + 2 * w, 4 * w);
   memset(sums, 0, n * 2 * w * sizeof *sums);
   regal_messages_forward(&edges, w, ends, state->edge_part, sums);
   if (plan->mean)
@@ -174,9 +156,9 @@ static void update_forward(const regal_gnn_plan *plan,
   const regal_mlp *mlp = &plan->update_mlp;
   const regal_real *weight = parameters + mlp->first.weight;
   regal_real *hidden = state->update + round * n * w;
-  gnn_multiply(n, w, w, h, weight, parameters + mlp->first.bias, false, hidden,
-               w);
-  gnn_multiply(n, w, w, message, weight + w * w, NULL, true, hidden, w);
+  regal_multiply_rows(n, w, w, h, weight, parameters + mlp->first.bias, false,
+                      hidden, w);
+  regal_multiply_rows(n, w, w, message, weight + w * w, NULL, true, hidden, w);
   regal_relu_forward(n * w, hidden);
   regal_dense_forward(&mlp->second, parameters, n, hidden, next);
   if (plan->update == REGAL_UPDATE_RESIDUAL)
@@ -244,7 +226,7 @@ void regal_gnn_forward(const regal_gnn_plan *plan, const regal_real *parameters,
     regal_mlp_forward(&plan->edge, parameters, e, graph->edge_x,
                       state->edge_hidden, state->edge);
   if (plan->rounds)
-    gnn_multiply(
+    regal_multiply_rows(
         e, w, 2 * w, state->edge, parameters + plan->message_weight + 4 * w * w,
         parameters + plan->message_bias, false, state->edge_part, 2 * w);
   for (uint32_t round = 0; round < plan->rounds; round++) {

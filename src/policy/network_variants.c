@@ -127,17 +127,8 @@ void regal_sequence_begin(const regal_sequence_plan *plan, uint32_t width,
   regal_real *gates = state->gates + v * 4 * w;
   memcpy(gates, state->input + v * 4 * w, 4 * w * sizeof *gates);
   if (v)
-    regal_multiply(&(regal_product){.m = 1,
-                                    .n = 4 * w,
-                                    .k = w,
-                                    .a = state->out + (v - 1) * w,
-                                    .a_row = w,
-                                    .a_column = 1,
-                                    .b = parameters + plan->recurrent,
-                                    .b_row = 4 * w,
-                                    .c = gates,
-                                    .c_row = 4 * w,
-                                    .add = true});
+    regal_multiply_rows(1, w, 4 * w, state->out + (v - 1) * w,
+                        parameters + plan->recurrent, NULL, true, gates, 4 * w);
 }
 
 void regal_sequence_finish(uint32_t width, size_t v,
@@ -164,17 +155,8 @@ void regal_sequence_backward(const regal_sequence_plan *plan, uint32_t width,
                         v ? state->cell + (v - 1) * w : NULL,
                         state->cell + v * w, d_out + v * w, d_cell, d);
     if (v)
-      regal_multiply(&(regal_product){.m = 1,
-                                      .n = w,
-                                      .k = 4 * w,
-                                      .a = d,
-                                      .a_row = 4 * w,
-                                      .a_column = 1,
-                                      .b = scratch->recurrent,
-                                      .b_row = w,
-                                      .c = d_out + (v - 1) * w,
-                                      .c_row = w,
-                                      .add = true});
+      regal_multiply_rows(1, 4 * w, w, d, scratch->recurrent, NULL, true,
+                          d_out + (v - 1) * w, w);
   }
   if (nodes)
     regal_weight_backward(nodes - 1, w, 4 * w, state->out, d_gates + 4 * w,

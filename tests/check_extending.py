@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/contributing.md"
 # What the page must have an example of: where its file is, or its row.
 KINDS = {"a decoder": "src/decode/", "an annealer": "src/anneal/",
-         "a policy feature": "src/policy/"}
+         "a format": "src/format/", "a policy feature": "src/policy/"}
 
 
 class Failure(Exception):

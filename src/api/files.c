@@ -69,14 +69,12 @@ regal_status regal_graph_format_of(regal_context *context, const char *path,
   if (!path || !format)
     return regal_fail(context, REGAL_MISUSE,
                       "a file's format needs a path and a place to put it");
-  const regal_format *found = regal_format_by_ending(path);
-  if (!found) {
+  if (!regal_format_by_ending(path, format)) {
     char list[128];
     list_endings(list, sizeof list);
     return regal_fail(context, REGAL_BAD_INPUT,
                       "'%.200s' does not end in %s: give --format", path, list);
   }
-  *format = found->written_as;
   return REGAL_OK;
 }
 

@@ -3,7 +3,9 @@
  * read in (by its content) and written in (by its ending).
  *
  * A CostGraphDef has no magic number. So the first row takes what no other row
- * does, and later rows are asked first.
+ * does, and later rows are asked first. The first rows are in the order of
+ * regal_graph_format and of the choices of --format; a format of a later row is
+ * written by its ending alone.
  */
 #include "format/formats.h"
 
@@ -19,38 +21,39 @@ static bool is_json(const void *bytes, size_t size) {
   return regal_json_detect(bytes, size) && !regal_cost_is_binary(bytes, size);
 }
 
-static const regal_format formats[] = {
-    {"binary",
-     {".pb"},
-     regal_cost_is_binary,
-     regal_cost_graph_load,
-     regal_cost_graph_save_binary,
-     REGAL_GRAPH_BINARY},
-    {"text",
-     {".pbtxt", ".txt"},
-     regal_cost_is_text,
-     regal_cost_graph_load,
-     regal_cost_graph_save_text,
-     REGAL_GRAPH_TEXT},
-    {"json",
-     {".json"},
-     is_json,
-     regal_json_graph_load,
-     regal_json_graph_save,
-     REGAL_GRAPH_JSON},
-    {"onnx", {".onnx"}, regal_onnx_detect, regal_onnx_load, NULL, 0},
-};
-#define FORMATS (sizeof formats / sizeof *formats)
+/* clang-format off */
+#define FORMATS(WRITTEN, READ) \
+  /*      name    ending    or      detect                load                   save */ \
+  WRITTEN(binary, ".pb",    NULL,   regal_cost_is_binary, regal_cost_graph_load, regal_cost_graph_save_binary) \
+  WRITTEN(text,   ".pbtxt", ".txt", regal_cost_is_text,   regal_cost_graph_load, regal_cost_graph_save_text) \
+  WRITTEN(json,   ".json",  NULL,   is_json,              regal_json_graph_load, regal_json_graph_save) \
+  READ(   onnx,   ".onnx",  NULL,   regal_onnx_detect,    regal_onnx_load)
+/* clang-format on */
+
+/* A row declares its functions. */
+#define DECLARE_READ(name, ending, other, detect, load)                        \
+  regal_format_detect_fn detect;                                               \
+  regal_format_load_fn load;
+#define DECLARE_WRITTEN(name, ending, other, detect, load, save)               \
+  DECLARE_READ(name, ending, other, detect, load)                              \
+  regal_format_save_fn save;
+#define DEFINE_READ(name, ending, other, detect, load)                         \
+  {#name, {ending, other}, detect, load, NULL},
+#define DEFINE_WRITTEN(name, ending, other, detect, load, save)                \
+  {#name, {ending, other}, detect, load, save},
+
+FORMATS(DECLARE_WRITTEN, DECLARE_READ)
+
+static const regal_format formats[] = {FORMATS(DEFINE_WRITTEN, DEFINE_READ)};
+#define COUNT (sizeof formats / sizeof *formats)
 
 const regal_format *regal_format_at(size_t row) {
-  return row < FORMATS ? &formats[row] : NULL;
+  return row < COUNT ? &formats[row] : NULL;
 }
 
 const regal_format *regal_format_written(regal_graph_format format) {
-  for (size_t i = 0; i < FORMATS; i++)
-    if (formats[i].save && formats[i].written_as == format)
-      return &formats[i];
-  return NULL;
+  size_t row = (size_t)format;
+  return row < COUNT && formats[row].save ? &formats[row] : NULL;
 }
 
 static bool ends_with(const char *text, const char *ending) {
@@ -58,12 +61,14 @@ static bool ends_with(const char *text, const char *ending) {
   return length >= tail && !strcmp(text + length - tail, ending);
 }
 
-const regal_format *regal_format_by_ending(const char *path) {
-  for (size_t i = 0; i < FORMATS; i++)
+bool regal_format_by_ending(const char *path, regal_graph_format *format) {
+  for (size_t i = 0; i < COUNT; i++)
     for (size_t k = 0; k < REGAL_MOST_ENDINGS && formats[i].endings[k]; k++)
-      if (formats[i].save && ends_with(path, formats[i].endings[k]))
-        return &formats[i];
-  return NULL;
+      if (formats[i].save && ends_with(path, formats[i].endings[k])) {
+        *format = (regal_graph_format)i;
+        return true;
+      }
+  return false;
 }
 
 regal_status regal_format_load(regal_context *context, const char *name,
@@ -75,7 +80,7 @@ regal_status regal_format_load(regal_context *context, const char *name,
     regal_options_init(&defaults);
     options = &defaults;
   }
-  size_t row = FORMATS - 1;
+  size_t row = COUNT - 1;
   while (row && !formats[row].detect(bytes, size))
     row--;
   return formats[row].load(context, name, bytes, size, options, graph);

@@ -27,22 +27,16 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* --format has `auto`, then the formats that are written, by their value. */
-static void choices_are_the_rows_that_save(void **state) {
+/* --format has `auto`, then the first rows, by the value of their format. */
+static void choices_are_the_first_rows(void **state) {
   (void)state;
   char expected[128] = "auto";
-  size_t written = 0;
   for (int format = 0;; format++) {
     const regal_format *row = regal_format_written((regal_graph_format)format);
     if (!row)
       break;
-    written++;
     strcat(strcat(expected, "|"), row->name);
   }
-  size_t saving = 0;
-  for (size_t i = 0; regal_format_at(i); i++)
-    saving += regal_format_at(i)->save != NULL;
-  assert_int_equal(written, saving);
   assert_string_equal(regal_option_at(regal_option_find("format"))->choices,
                       expected);
 }
@@ -57,7 +51,11 @@ static void rows_are_whole_and_distinct(void **state) {
       assert_int_equal(row->endings[k][0], '.');
       char path[32];
       snprintf(path, sizeof path, "x%s", row->endings[k]);
-      assert_ptr_equal(regal_format_by_ending(path), row->save ? row : NULL);
+      regal_graph_format format;
+      assert_int_equal(regal_format_by_ending(path, &format),
+                       row->save != NULL);
+      if (row->save)
+        assert_ptr_equal(regal_format_at(format), row);
     }
     for (size_t k = 0; k < i && (other = regal_format_at(k)); k++) {
       assert_string_not_equal(row->name, other->name);
@@ -126,7 +124,7 @@ static void content_tells_the_format(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(choices_are_the_rows_that_save),
+      cmocka_unit_test(choices_are_the_first_rows),
       cmocka_unit_test(rows_are_whole_and_distinct),
       cmocka_unit_test(endings_choose_the_format),
       cmocka_unit_test(content_tells_the_format),

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites what the documentation takes from the program: make_docs.py PROGRAM
+"""Rewrites what the documentation takes from the program.
 
-  docs/options.md     what `regal options` prints
-  docs/regal.1        its list of options, from the same table
-  README.md, docs/    the output in every console block
-  docs/img/plan.svg   the plan of the demo, drawn by scripts/plan_figure.py
+  make_docs.py PROGRAM           rewrites:
+    docs/options.md              what `regal options` prints
+    docs/regal.1                 its list of options, from the same table
+    docs/img/plan.svg            the plan of the demo (scripts/plan_figure.py)
+    README.md, docs/*.md         the output in every console block
+  make_docs.py PROGRAM --check   fails if one of the first three is out of date
+                                 (tests/check_docs.py checks the last)
 
-Run it by `make docs` after a change of the options, of the search or of the
-text of a report, and read the difference before it is committed.
-tests/check_docs.py and tests/cli/cases/man_page.sh check that the result is
-up to date.
+Run `make docs` after a change of the options, of the search or of the text of a
+report, and read the difference before you commit it.
 """
 import pathlib
 import re
@@ -18,8 +19,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # no __pycache__ among the scripts
+import plan_figure  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIRST, LAST = ".\\\" The options begin.\n", ".\\\" The options end.\n"
+DEMO = ROOT / "data/demo/hf_gpt_neox_train.pb"
+PLANS = (("one device, the file's order", "--devices 1 --method single"),
+         ("two devices of 16 GiB, planned by regal",
+          "--memory-limit 16GiB --evaluations 50000"))
 
 
 def roff(text):
@@ -28,13 +36,10 @@ def roff(text):
 
 def man_option(cells):
     """An option of docs/options.md as a paragraph of the manual page."""
-    names, value, default, limits, help_text = cells[:5]
-    names = ", ".join(re.findall(r"`([^`]+)`", names))
-    flag = roff(names).replace(", ", ' ", " ')
-    notes = [limits] if limits else []
-    if default:
-        notes.append("default " + default)
-    text = help_text
+    names, value, default, limits, text = cells[:5]
+    flag = roff(", ".join(re.findall(r"`([^`]+)`", names)))
+    flag = flag.replace(", ", ' ", " ')
+    notes = [limits] * bool(limits) + ["default " + default] * bool(default)
     if not re.match(r"[\w-]+:", text):  # "cut: ..." begins with a value
         text = text[0].upper() + text[1:]
     if notes:
@@ -58,39 +63,50 @@ def man_options(page):
     return "".join(made)
 
 
-def draw_plan(program):
+def man_page(options):
+    before, rest = (ROOT / "docs/regal.1").read_text().split(FIRST)
+    after = rest.split(LAST)[1]
+    return before + FIRST + man_options(options) + LAST + after
+
+
+def draw_plans(program):
     """The plan at the head of the README, and all ops on one device."""
-    demo = ROOT / "data/demo/hf_gpt_neox_train.pb"
-    figure = [ROOT / "scripts/plan_figure.py", ROOT / "docs/img/plan.svg"]
+    drawn = []
     with tempfile.TemporaryDirectory() as folder:
-        for title, name, options in (
-                ("one device, the file's order", "before",
-                 "--devices 1 --method single"),
-                ("two devices of 16 GiB, planned by regal", "after",
-                 "--memory-limit 16GiB --evaluations 50000")):
-            trace = f"{folder}/{name}.json"
-            subprocess.run([program, "optimize", demo, *options.split(), "-q",
+        for title, options in PLANS:
+            trace = f"{folder}/{len(drawn)}.json"
+            subprocess.run([program, "optimize", DEMO, *options.split(), "-q",
                             "--trace", trace], check=True,
                            stdout=subprocess.DEVNULL)
-            figure.append(f"{title}={trace}")
-        subprocess.run([sys.executable, *figure], check=True)
+            drawn.append((title, plan_figure.read_trace(trace)))
+    return plan_figure.draw(drawn)
 
 
-def main(program):
+def make_files(program):
+    """The text of each file that is made."""
     options = subprocess.run([program, "options"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
-    (ROOT / "docs/options.md").write_text(options)
-    manual = ROOT / "docs/regal.1"
-    before, rest = manual.read_text().split(FIRST)
-    after = rest.split(LAST)[1]
-    manual.write_text(before + FIRST + man_options(options) + LAST + after)
-    draw_plan(program)
+    return {ROOT / "docs/options.md": options,
+            ROOT / "docs/regal.1": man_page(options),
+            ROOT / "docs/img/plan.svg": draw_plans(program)}
+
+
+def main(program, check):
+    stale = [(path, text) for path, text in make_files(program).items()
+             if not path.exists() or path.read_text() != text]
+    if check:
+        for path, _ in stale:
+            print(f"{path.relative_to(ROOT)}: out of date, run 'make docs'")
+        return 1 if stale else 0
+    for path, text in stale:
+        path.write_text(text)
+        print(f"{path.relative_to(ROOT)}: rewritten")
     return subprocess.run(
         [sys.executable, ROOT / "tests/check_docs.py", "--program", program,
          "--refresh"], check=False).returncode
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], "--check" in sys.argv))

@@ -56,6 +56,9 @@ typedef struct regal_decoder {
 /* The decoder of that name; NULL when there is none. */
 const regal_decoder *regal_decoder_find(const char *name);
 size_t regal_decoder_class_count(const regal_decoder *decoder);
+/* The index of the class of that name; the count of classes when there is
+ * none. */
+size_t regal_decoder_class(const regal_decoder *decoder, const char *name);
 size_t regal_class_genes(const regal_problem *problem,
                          regal_gene_domain domain);
 /* Genes of the whole chromosome, and where a class begins in it. */

@@ -42,6 +42,13 @@ size_t regal_decoder_class_count(const regal_decoder *decoder) {
   return count;
 }
 
+size_t regal_decoder_class(const regal_decoder *decoder, const char *name) {
+  size_t count = regal_decoder_class_count(decoder), c = 0;
+  while (c < count && strcmp(decoder->classes[c].name, name) != 0)
+    c++;
+  return c;
+}
+
 size_t regal_class_genes(const regal_problem *problem,
                          regal_gene_domain domain) {
   switch (domain) {

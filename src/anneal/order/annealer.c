@@ -21,10 +21,9 @@
 #include "anneal/order/chain.h"
 #include "heuristic/cut/fold.h"
 
-/* All of the work for this share of the limit. */
-#define EXCESS_PRICE 3.0
-/* It is so many times doubled and halved, so often, until this far; or, until
- * the plan fits, it rises from so many times halved to so many times doubled.
+/* The price of an excess is so many times doubled and halved, so often, until
+ * this far; or, until the plan fits, it rises from so many times halved to so
+ * many times doubled.
  */
 #define SWING 3.0
 #define SWINGS 6.0
@@ -108,7 +107,7 @@ static void set_scales(chain *c) {
     if (problem->limit[a] != REGAL_UNLIMITED)
       limit = fmax(limit, (double)problem->limit[a]);
   c->unit_ns = fmax(work / problem->ops, 1e-3);
-  c->usual_price = c->price = EXCESS_PRICE * (work + 1) / (limit + 1);
+  c->usual_price = c->price = REGAL_EXCESS_PRICE * (work + 1) / (limit + 1);
 }
 
 static void keep_best(chain *c) {

@@ -14,9 +14,8 @@
 
 #define HOT 0.01
 #define COLD 0.00003
-#define REFERENCE 0.98   /* of the best peak */
-#define SOFT_WEIGHT 8.0  /* of the mean over positions */
-#define EXCESS_PRICE 3.0 /* of a byte beyond a limit, in bytes of peak */
+#define REFERENCE 0.98  /* of the best peak */
+#define SOFT_WEIGHT 8.0 /* of the mean over positions */
 #define TRAIL_ROOM 4096
 #define MOST_BYTES 0x1p52 /* so that doubles count them exactly */
 
@@ -199,7 +198,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
                       .ops = problem->ops,
                       .devices = problem->devices,
                       .weight = SOFT_WEIGHT / problem->ops,
-                      .price = EXCESS_PRICE};
+                      .price = REGAL_EXCESS_PRICE};
   regal_carver carver = {NULL, 0};
   set_blocks(&measured);
   regal_carve(&carver, 1, sizeof measured);

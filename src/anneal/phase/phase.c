@@ -73,15 +73,10 @@ static void list_neighbours(regal_phase *s) {
 }
 
 /* The mean run time over ops and the devices that can run them. */
-static double mean_run_ns(const regal_problem *problem) {
+static double mean_of_ops(const regal_problem *problem) {
   double sum = 0;
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    double of_op = 0;
-    for (uint64_t left = problem->allowed[op]; left; left &= left - 1)
-      of_op += (double)regal_problem_run_ns(problem, op,
-                                            (uint32_t)__builtin_ctzll(left));
-    sum += of_op / __builtin_popcountll(problem->allowed[op]);
-  }
+  for (uint32_t op = 0; op < problem->ops; op++)
+    sum += regal_problem_mean_run_ns(problem, op);
   return sum > 0 ? sum / problem->ops : 1;
 }
 
@@ -122,7 +117,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   for (uint32_t op = 0; op < s->ops; op++)
     s->restricted |=
         (uint32_t)__builtin_popcountll(problem->allowed[op]) < problem->devices;
-  s->mean_ns = mean_run_ns(problem);
+  s->mean_ns = mean_of_ops(problem);
   for (int i = 0; i < REGAL_PHASE_SURPRISES; i++)
     s->surprise[i] = (float)-log((i + 0.5) / REGAL_PHASE_SURPRISES);
   regal_status status = regal_fold_order(context, problem, s->by_fold);

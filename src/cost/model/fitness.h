@@ -12,6 +12,10 @@ typedef struct regal_fitness {
   int64_t tie;    /* run time when the objective is memory, else 0 */
 } regal_fitness;
 
+/* Where a search needs one number: so many wholes (all of the work, or the
+ * limit itself) for an excess as large as the limit. */
+#define REGAL_EXCESS_PRICE 3.0
+
 #define REGAL_FITNESS_WORST ((regal_fitness){INT64_MAX, INT64_MAX, INT64_MAX})
 
 static inline bool regal_fitness_less(regal_fitness a, regal_fitness b) {

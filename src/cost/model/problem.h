@@ -76,6 +76,30 @@ static inline int64_t regal_problem_run_ns(const regal_problem *problem,
                          (size_t)device * problem->run_step];
 }
 
+/* Its run times on all devices that may run it, summed, and their mean. */
+static inline __int128 regal_problem_sum_run_ns(const regal_problem *problem,
+                                                uint32_t op) {
+  __int128 sum = 0;
+  for (uint64_t left = problem->allowed[op]; left; left &= left - 1)
+    sum += regal_problem_run_ns(problem, op, (uint32_t)__builtin_ctzll(left));
+  return sum;
+}
+
+static inline double regal_problem_mean_run_ns(const regal_problem *problem,
+                                               uint32_t op) {
+  int count = __builtin_popcountll(problem->allowed[op]);
+  return count ? (double)regal_problem_sum_run_ns(problem, op) / count : 0;
+}
+
+/* The same, rounded down. */
+static inline int64_t regal_problem_usual_run_ns(const regal_problem *problem,
+                                                 uint32_t op) {
+  if (!problem->run_step)
+    return regal_problem_run_ns(problem, op, 0);
+  return (int64_t)(regal_problem_sum_run_ns(problem, op) /
+                   __builtin_popcountll(problem->allowed[op]));
+}
+
 /* Straight from the machine, without the table. */
 int64_t regal_problem_link_ns(const regal_problem *problem, uint32_t tensor,
                               uint32_t from, uint32_t to);

@@ -11,15 +11,6 @@ void regal_cuts_file_order(const regal_problem *problem, uint32_t *order) {
     order[op] = op;
 }
 
-static int64_t mean_run_ns(const regal_problem *problem, uint32_t op) {
-  if (!problem->run_step)
-    return regal_problem_run_ns(problem, op, 0);
-  __int128 sum = 0;
-  for (uint64_t left = problem->allowed[op]; left; left &= left - 1)
-    sum += regal_problem_run_ns(problem, op, (uint32_t)__builtin_ctzll(left));
-  return (int64_t)(sum / __builtin_popcountll(problem->allowed[op]));
-}
-
 regal_status regal_cuts_list_order(regal_context *context,
                                    const regal_problem *problem,
                                    uint32_t *order) {
@@ -34,7 +25,8 @@ regal_status regal_cuts_list_order(regal_context *context,
       int64_t key = items[problem->successor[s]].key;
       after = key < after ? key : after;
     }
-    items[op] = (regal_keyed){after - mean_run_ns(problem, op), op};
+    items[op] =
+        (regal_keyed){after - regal_problem_usual_run_ns(problem, op), op};
   }
   /* Of equal chains the lower op goes first: the order is topological. */
   regal_keyed_sort(items, problem->ops);

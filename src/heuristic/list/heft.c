@@ -68,15 +68,6 @@ static int64_t larger(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-static int64_t mean_run_ns(const regal_problem *problem, uint32_t op) {
-  if (!problem->run_step)
-    return regal_problem_run_ns(problem, op, 0);
-  wide sum = 0;
-  for (uint64_t left = problem->allowed[op]; left; left &= left - 1)
-    sum += regal_problem_run_ns(problem, op, (uint32_t)__builtin_ctzll(left));
-  return (int64_t)(sum / __builtin_popcountll(problem->allowed[op]));
-}
-
 static int64_t mean_transfer_ns(const regal_problem *problem, uint32_t tensor) {
   uint32_t d = problem->devices;
   if (problem->link_classes == 1)
@@ -108,7 +99,7 @@ static int64_t rank_of(const heft *pass, uint32_t op, int transfer_halves) {
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++)
     longest = larger(longest, pass->rank[problem->waiter[w]]);
-  return mean_run_ns(problem, op) + longest;
+  return regal_problem_usual_run_ns(problem, op) + longest;
 }
 
 /* No op ranks below its successors, and equal ranks go by index, so ops by

@@ -15,14 +15,6 @@
 /* -- Heads and classes ------------------------------------------------------
  */
 
-static const regal_gene_class *find_class(const regal_decoder *decoder,
-                                          const char *name) {
-  for (size_t c = 0; c < regal_decoder_class_count(decoder); c++)
-    if (!strcmp(decoder->classes[c].name, name))
-      return &decoder->classes[c];
-  return NULL;
-}
-
 static regal_head_domain head_domain(regal_gene_domain domain) {
   switch (domain) {
   case REGAL_GENE_GLOBAL:
@@ -66,8 +58,9 @@ regal_status regal_config_add_head(regal_context *context,
                                    uint32_t variance_levels,
                                    uint32_t bias_levels,
                                    regal_policy_config *config) {
-  const regal_gene_class *class = find_class(decoder, gene_class);
-  if (!class)
+  size_t c = regal_decoder_class(decoder, gene_class);
+  const regal_gene_class *class = &decoder->classes[c];
+  if (c == regal_decoder_class_count(decoder))
     return regal_fail(context, REGAL_BAD_INPUT,
                       "decoder \"%s\" has no gene class \"%s\"", decoder->name,
                       gene_class);

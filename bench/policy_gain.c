@@ -18,10 +18,11 @@
  *   each=FILE           writes a line of CSV for each graph
  *
  * Prints one line of CSV for each policy, way to act (greedy, sample) and way
- * that ties are broken (index, as always; random: the genes' low bits are drawn
- * anew): the improvement over standard BRKGA in percent, its standard error
- * over the graphs, the share of graphs that improve, and the time of a run
- * relative to BRKGA's. A graph's cost is its mean over the seeds.
+ * that ties are broken (index, as always; random: the low bits of all quantiles
+ * that genes are drawn from are random): the improvement over standard BRKGA in
+ * percent, its standard error over the graphs, the share of graphs that
+ * improve, and the time of a run relative to BRKGA's. A graph's cost is its
+ * mean over the seeds.
  */
 #include <assert.h>
 #include <math.h>
@@ -62,7 +63,7 @@ typedef struct bench {
   /* the variant that runs */
   const char *policy;  /* NULL: BRKGA */
   const char *decoder; /* of BRKGA; NULL: the standard one */
-  bool greedy, jittered;
+  bool greedy, random_ties;
   uint64_t budget;
   double *costs, *seconds; /* [cases][seeds] */
   double standard_seconds;
@@ -173,26 +174,34 @@ static void read_best(bench *b) {
 
 /* -- Runs ------------------------------------------------------------------ */
 
+/* Enough bits for a few hundred genes to differ, too few to change anything
+ * else. */
+#define TIE_BITS ((regal_gene)0xfff)
+
+/* Genes that would tie get a random order. */
+static void break_ties(regal_proposal *proposal, uint64_t seed) {
+  uint64_t key = regal_random_key(seed, REGAL_PURPOSE_TEST, 0, 0);
+  size_t count = proposal->shape_count * REGAL_BETA_QUANTILES;
+  for (size_t i = 0; i < count; i++)
+    proposal->tables[i] = (proposal->tables[i] & ~TIE_BITS) |
+                          ((regal_gene)regal_random_at(key, i) & TIE_BITS);
+}
+
 /* One graph, one seed, one thread; as `regal optimize` runs it. */
 static regal_status run_guided(const bench *b, const regal_runner *runner,
                                regal_guide *guide, const regal_problem *problem,
                                uint64_t seed, double *cost) {
   regal_guidance guidance = {.seen_fitness = REGAL_FITNESS_WORST};
-  runner->options->seed = (int64_t)seed;
-  regal_search search = {.context = runner->context,
-                         .problem = problem,
-                         .options = runner->options,
-                         .pool = runner->single,
-                         .budget = b->budget,
-                         .deadline = INFINITY,
-                         .best_fitness = REGAL_FITNESS_WORST};
-  REGAL_TRY(
-      regal_simulator_create(runner->context, problem, &search.simulator));
+  regal_search search;
+  regal_search_open(&search, runner->context, problem, runner->single, seed,
+                    b->budget);
+  search.options = &b->options;
   regal_status status = guide->proposer.propose(guide->proposer.state, &search,
                                                 b->greedy, &guidance);
-  regal_simulator_free(search.simulator);
+  regal_search_close(&search);
   REGAL_TRY(status);
-  guidance.proposal->jittered = b->jittered;
+  if (b->random_ties)
+    break_ties(guidance.proposal, seed);
   status = regal_episode_run(
       runner, problem, regal_decoder_find(guide->config.decoder),
       guidance.proposal, seed << 1, b->budget - guidance.evaluations, 1, cost);
@@ -211,7 +220,8 @@ static regal_status run_oracle(const bench *b, const regal_runner *runner,
   regal_status status =
       bench_oracle_propose(runner, problem, decoder, seed, &proposal);
   if (status == REGAL_OK) {
-    proposal->jittered = b->jittered;
+    if (b->random_ties)
+      break_ties(proposal, seed);
     status = regal_episode_run(runner, problem, decoder, proposal, seed << 1,
                                b->budget, 1, cost);
   }
@@ -237,10 +247,8 @@ static regal_status run_item(void *state, size_t item,
     status = run_oracle(b, runner, decoder, c->problem, seed, &b->costs[item]);
   } else {
     regal_guide *guide;
-    snprintf(runner->options->policy, sizeof runner->options->policy, "%s",
-             b->policy);
-    REGAL_TRY(regal_policies_open(runner->context, runner->options, c->problem,
-                                  "", &guide));
+    REGAL_TRY(regal_policies_open(runner->context, &b->options, c->problem, "",
+                                  &guide));
     began = regal_seconds(); /* reading a file is not the policy's work */
     status = run_guided(b, runner, guide, c->problem, seed, &b->costs[item]);
     regal_guide_free(guide);
@@ -304,17 +312,20 @@ static figures summarise(const bench *b) {
 static void print_each(bench *b, const char *name) {
   for (size_t i = 0; b->each && i < b->count; i++)
     fprintf(b->each, "%s,%s,%s,%llu,%s,%.0f,%.0f,%.4f\n", name,
-            b->greedy ? "greedy" : "sample", b->jittered ? "random" : "index",
-            (unsigned long long)b->budget, b->cases[i].name,
-            b->cases[i].standard, b->cases[i].cost, gain_of(&b->cases[i]));
+            b->greedy ? "greedy" : "sample",
+            b->random_ties ? "random" : "index", (unsigned long long)b->budget,
+            b->cases[i].name, b->cases[i].standard, b->cases[i].cost,
+            gain_of(&b->cases[i]));
 }
 
 static void run_variant(bench *b, const char *policy, bool greedy,
-                        bool jittered, uint64_t budget, bool standard) {
+                        bool random_ties, uint64_t budget, bool standard) {
   const char *name = policy ? policy : b->decoder ? b->decoder : "brkga";
   b->policy = policy;
+  snprintf(b->options.policy, sizeof b->options.policy, "%s",
+           policy ? policy : "");
   b->greedy = greedy;
-  b->jittered = jittered;
+  b->random_ties = random_ties;
   b->budget = budget;
   check(b, regal_workers_run(b->workers, b->count * b->seeds, run_item, b));
   take_means(b, standard);
@@ -323,7 +334,7 @@ static void run_variant(bench *b, const char *policy, bool greedy,
     b->standard_seconds = f.seconds;
   printf("%s,%s,%s,%llu,%zu,%zu,%.3f,%.3f,%.1f,%.3f", name,
          policy ? greedy ? "greedy" : "sample" : "",
-         policy ? jittered ? "random" : "index" : "",
+         policy ? random_ties ? "random" : "index" : "",
          (unsigned long long)budget, b->count, b->seeds, f.mean, f.error,
          f.improved, f.seconds / b->standard_seconds);
   if (b->best_file)
@@ -340,11 +351,11 @@ static bool is_wanted(const char *asked, const char *way) {
 /* A rule has nothing to sample, nor has the oracle. */
 static void run_policy(bench *b, const char *name) {
   bool rule = !strncmp(name, "rule", 4) || !strcmp(name, "oracle");
-  for (int jittered = 0; jittered < 2; jittered++)
+  for (int random_ties = 0; random_ties < 2; random_ties++)
     for (int greedy = 1; greedy >= 0; greedy--)
-      if (is_wanted(b->ties, jittered ? "random" : "index") &&
+      if (is_wanted(b->ties, random_ties ? "random" : "index") &&
           (rule ? greedy : is_wanted(b->acts, greedy ? "greedy" : "sample")))
-        run_variant(b, name, greedy, jittered, b->evaluations, false);
+        run_variant(b, name, greedy, random_ties, b->evaluations, false);
 }
 
 static void run_decoders(bench *b) {

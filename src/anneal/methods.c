@@ -8,24 +8,24 @@
 #include "heuristic/heuristics.h"
 
 static regal_status anneal(regal_search *search, bool levels) {
-  regal_schedule recipe;
-  const regal_annealer *annealer = regal_schedule_for(search, &recipe);
+  regal_schedule given = regal_schedule_given(search->options), schedule;
+  const regal_annealer *annealer =
+      regal_schedule_for(search, &given, &schedule);
   if (!search->best)
     REGAL_TRY(regal_method_single(search));
-  if (search->options->annealer[0] &&
-      (!annealer || strcmp(annealer->name, search->options->annealer) != 0))
+  if (given.annealer[0] &&
+      (!annealer || strcmp(annealer->name, given.annealer) != 0))
     return regal_fail(search->context, REGAL_BAD_INPUT,
                       "--annealer: \"%s\" is none of order, phase and memory, "
                       "or not for this problem",
-                      search->options->annealer);
+                      given.annealer);
   if (!annealer || regal_search_should_stop(search))
     return REGAL_OK;
   if (!levels)
-    recipe.coarse_share = 0;
-  else if (recipe.coarse_share <= 0)
-    recipe.coarse_share = 0.5;
-  return regal_anneal_by(search, &recipe, annealer,
-                         search->options->annealer[0] != 0);
+    schedule.coarse_share = 0;
+  else if (schedule.coarse_share <= 0)
+    schedule.coarse_share = 0.5;
+  return regal_anneal_by(search, &schedule, annealer, given.annealer[0] != 0);
 }
 
 regal_status regal_method_anneal(regal_search *search) {

@@ -47,10 +47,11 @@ static regal_problem_kind kind_of(const regal_problem *problem) {
 }
 
 static double seconds_left(const regal_search *search) {
-  double left = search->deadline - regal_seconds();
-  if (search->budget == UINT64_MAX)
+  const regal_budget *budget = &search->budget;
+  double left = budget->deadline - regal_seconds();
+  if (!regal_budget_is_counted(budget))
     return left;
-  double moves = (double)(search->budget - search->evaluations);
+  double moves = (double)regal_budget_left(budget);
   return fmin(left, moves * search->problem->ops * SECONDS_PER_OP);
 }
 
@@ -64,39 +65,50 @@ static const regal_schedule *find_row(const regal_search *search) {
   return &table[0]; /* not reached: the last row of a kind fits all */
 }
 
+const regal_schedule regal_schedule_none = {
+    .annealer = "", .coarse_share = -1, .fresh = -1};
+
+regal_schedule regal_schedule_given(const regal_options *options) {
+  return (regal_schedule){.annealer = options->annealer,
+                          .hot = options->hot,
+                          .cold = options->cold,
+                          .fall = options->fall,
+                          .coarse_share = options->coarse_share,
+                          .coarsest = (uint32_t)options->coarsest,
+                          .fresh = options->fresh};
+}
+
+static void replace_given(regal_schedule *schedule,
+                          const regal_schedule *given) {
+  if (given->hot > 0)
+    schedule->hot = given->hot;
+  if (given->cold > 0)
+    schedule->cold = given->cold;
+  if (given->fall > 0)
+    schedule->fall = given->fall;
+  if (given->coarsest > 0)
+    schedule->coarsest = given->coarsest;
+  if (given->coarse_share >= 0)
+    schedule->coarse_share = given->coarse_share;
+  if (given->fresh >= 0)
+    schedule->fresh = given->fresh;
+}
+
 const regal_annealer *regal_schedule_for(const regal_search *search,
-                                         regal_schedule *recipe) {
-  const regal_options *options = search->options;
-  *recipe = *find_row(search);
+                                         const regal_schedule *given,
+                                         regal_schedule *schedule) {
+  *schedule = *find_row(search);
   const regal_annealer *annealer = regal_annealer_find(
-      options->annealer[0] ? options->annealer : recipe->annealer);
+      given->annealer[0] ? given->annealer : schedule->annealer);
   if (!annealer || !annealer->suits(search->problem)) {
     annealer = regal_annealer_for(search->problem);
     if (annealer) {
-      recipe->hot = annealer->hot;
-      recipe->cold = annealer->cold;
+      schedule->hot = annealer->hot;
+      schedule->cold = annealer->cold;
     }
   }
-  if (options->hot > 0)
-    recipe->hot = options->hot;
-  if (options->cold > 0)
-    recipe->cold = options->cold;
-  if (options->fall > 0)
-    recipe->fall = options->fall;
-  if (options->coarsest > 0)
-    recipe->coarsest = (uint32_t)options->coarsest;
-  if (options->coarse_share >= 0)
-    recipe->coarse_share = options->coarse_share;
-  if (options->fresh >= 0)
-    recipe->fresh = options->fresh;
+  replace_given(schedule, given);
   return annealer;
-}
-
-void regal_schedule_forget(regal_options *options) {
-  options->annealer[0] = 0;
-  options->hot = options->cold = options->fall = 0;
-  options->coarsest = 0;
-  options->coarse_share = options->fresh = -1;
 }
 
 /* All ops on one device: where single moves can still lead anywhere. */
@@ -119,21 +131,11 @@ static regal_status make_single(const regal_search *search, regal_plan **plan) {
   return status;
 }
 
-/* From a plan, with a share of what is left. */
-static regal_status anneal_from(regal_search *search,
-                                const regal_annealer *annealer,
-                                const regal_plan *start, double hot,
-                                double cold, double share, uint64_t stream) {
-  regal_anneal_job job = {.search = search,
-                          .problem = search->problem,
-                          .annealer = annealer,
-                          .start = start,
-                          .hot = hot,
-                          .cold = cold,
-                          .stream = stream};
+/* With a share of what is left; offers what it finds. */
+static regal_status run_job(regal_search *search, const regal_anneal_job *job,
+                            double share) {
   regal_plan *best;
-  regal_anneal_grant(search, share, &job);
-  REGAL_TRY(regal_anneal(&job, &best));
+  REGAL_TRY(regal_anneal(search, search->problem, share, job, &best));
   return regal_search_offer(search, best);
 }
 
@@ -141,21 +143,26 @@ static regal_status anneal_from(regal_search *search,
 #define REHEAT 0.2
 
 static regal_status anneal_flat(regal_search *search,
-                                const regal_schedule *recipe,
+                                const regal_schedule *schedule,
                                 const regal_annealer *annealer) {
-  double hot = recipe->hot, cold = recipe->cold;
-  if (recipe->fresh > 0) {
+  regal_anneal_job job = {.annealer = annealer,
+                          .hot = schedule->hot,
+                          .cold = schedule->cold,
+                          .stream = REGAL_STREAM_FRESH};
+  if (schedule->fresh > 0) {
     regal_plan *single;
     REGAL_TRY(make_single(search, &single));
-    regal_status status =
-        anneal_from(search, annealer, single, hot, cold, recipe->fresh, 1);
+    job.start = single;
+    regal_status status = run_job(search, &job, schedule->fresh);
     regal_plan_free(single);
     REGAL_TRY(status);
-    hot = hot * REHEAT > cold ? hot * REHEAT : cold;
+    job.hot = fmax(job.hot * REHEAT, job.cold);
   }
-  if (recipe->fresh >= 1 || regal_search_should_stop(search))
+  if (schedule->fresh >= 1 || regal_search_should_stop(search))
     return REGAL_OK;
-  return anneal_from(search, annealer, search->best, hot, cold, 1, 2);
+  job.start = search->best;
+  job.stream = REGAL_STREAM_FLAT;
+  return run_job(search, &job, 1);
 }
 
 /* Where transfers block and cost, order annealing finds the better stages and
@@ -172,43 +179,46 @@ static bool wants_finish(const regal_search *search,
 }
 
 static regal_status anneal_levels(regal_search *search,
-                                  const regal_schedule *recipe,
-                                  const regal_annealer *annealer, bool finish) {
+                                  const regal_schedule *schedule,
+                                  const regal_annealer *annealer) {
   regal_multilevel_settings settings = {.start = regal_start_quickly,
-                                        .hot = recipe->hot,
-                                        .cold = recipe->cold,
-                                        .fall = recipe->fall,
-                                        .coarse_share = recipe->coarse_share,
-                                        .target_ops = recipe->coarsest};
-  if (!finish)
-    return regal_multilevel(search, annealer, &settings);
-  uint64_t budget = search->budget;
-  double deadline = search->deadline, now = regal_seconds();
-  if (budget != UINT64_MAX)
-    search->budget =
-        search->evaluations +
-        (uint64_t)(STAGES_SHARE * (double)(budget - search->evaluations));
-  if (!isinf(deadline))
-    search->deadline = now + STAGES_SHARE * (deadline - now);
-  regal_status status = regal_multilevel(search, annealer, &settings);
-  search->budget = budget;
-  search->deadline = deadline;
-  if (status != REGAL_OK || regal_search_should_stop(search))
-    return status;
-  return anneal_from(search, &regal_annealer_phase, search->best, FINISH_HOT,
-                     FINISH_COLD, 1, UINT32_MAX - 2);
+                                        .hot = schedule->hot,
+                                        .cold = schedule->cold,
+                                        .fall = schedule->fall,
+                                        .coarse_share = schedule->coarse_share,
+                                        .target_ops = schedule->coarsest};
+  return regal_multilevel(search, annealer, &settings);
 }
 
-regal_status regal_anneal_by(regal_search *search, const regal_schedule *recipe,
+static regal_status anneal_and_finish(regal_search *search,
+                                      const regal_schedule *schedule,
+                                      const regal_annealer *annealer) {
+  regal_search stage;
+  regal_search_stage(search, STAGES_SHARE, &stage);
+  regal_status status = anneal_levels(&stage, schedule, annealer);
+  regal_search_close(&stage);
+  if (status != REGAL_OK || regal_search_should_stop(search))
+    return status;
+  regal_anneal_job job = {.annealer = &regal_annealer_phase,
+                          .start = search->best,
+                          .hot = FINISH_HOT,
+                          .cold = FINISH_COLD,
+                          .stream = REGAL_STREAM_FINISH};
+  return run_job(search, &job, 1);
+}
+
+regal_status regal_anneal_by(regal_search *search,
+                             const regal_schedule *schedule,
                              const regal_annealer *annealer, bool alone) {
-  uint64_t before = search->evaluations;
-  bool levels = recipe->coarse_share > 0;
+  uint64_t before = search->budget.used;
+  bool levels = schedule->coarse_share > 0;
   bool finish = levels && !alone && wants_finish(search, annealer);
-  REGAL_TRY(levels ? anneal_levels(search, recipe, annealer, finish)
-                   : anneal_flat(search, recipe, annealer));
+  REGAL_TRY((finish   ? anneal_and_finish
+             : levels ? anneal_levels
+                      : anneal_flat)(search, schedule, annealer));
   regal_search_account(search, "%s%s%s annealing, %llu moves",
                        levels ? "multilevel " : "", annealer->name,
                        finish ? " and phase" : "",
-                       (unsigned long long)(search->evaluations - before));
+                       (unsigned long long)(search->budget.used - before));
   return REGAL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recipes: how `auto` anneals which problem. The table behind it,
+/* Annealing schedules: how `auto` anneals which problem. The table behind them,
  * anneal/schedule_table.h, is written by bench/tune_auto.py, which tries
  * settings on training graphs.
  */
@@ -9,7 +9,7 @@
 #include "anneal/driver/annealer.h"
 #include "search/search.h"
 
-/* What decides about the recipe: the kind of problem, its size, the time. */
+/* What decides about the schedule: the kind of problem, its size, the time. */
 typedef enum regal_problem_kind {
   REGAL_KIND_FREE,      /* run time, blocking, transfers cost nothing */
   REGAL_KIND_WIDE,      /* the same, and the graph is wide */
@@ -38,19 +38,24 @@ typedef struct regal_schedule {
  * clearly shorter than half of the work. */
 bool regal_is_wide(const regal_problem *problem);
 
-/* The first row that fits; the options' own settings override its columns. An
- * annealer that does not suit the problem is replaced by one that does. NULL
+/* What the user wants of a schedule; columns that are 0, "" or less than 0 are
+ * not given. The first three are of no meaning. */
+regal_schedule regal_schedule_given(const regal_options *options);
+/* Nothing is given. */
+extern const regal_schedule regal_schedule_none;
+
+/* The first row that fits, with those of its columns replaced that are given.
+ * An annealer that does not suit the problem is replaced by one that does. NULL
  * when none does. */
 const regal_annealer *regal_schedule_for(const regal_search *search,
-                                         regal_schedule *recipe);
+                                         const regal_schedule *given,
+                                         regal_schedule *schedule);
 
-/* The settings that override those of rows are as if nobody had given them. */
-void regal_schedule_forget(regal_options *options);
-
-/* Anneals by the recipe, with all that is left of the budget, from the best
+/* Anneals by the schedule, with all that is left of the budget, from the best
  * plan so far or from nothing (levels). Unless it is to be left alone, another
  * annealer may have the end of it, where that is known to be better. */
-regal_status regal_anneal_by(regal_search *search, const regal_schedule *recipe,
+regal_status regal_anneal_by(regal_search *search,
+                             const regal_schedule *schedule,
                              const regal_annealer *annealer, bool alone);
 
 #endif

@@ -7,5 +7,7 @@
 
 /* NULL when there is none of that name. */
 const regal_method *regal_method_find(const char *name);
+/* "regal, gas and direct": those that take a policy. */
+void regal_methods_with_policy(char *text, size_t room);
 
 #endif

@@ -2,16 +2,14 @@
 /* The public way into the search: sets it up, runs the method, and lets no plan
  * out that the verifier has not passed.
  */
-#include <math.h>
+#include <string.h>
 
 #include "api/evaluate.h"
 #include "api/methods.h"
-#include "auto/auto.h"
 #include "base/options.h"
 #include "cost/bound/bound.h"
 #include "cost/verify/verify.h"
 #include "decode/decoder.h"
-#include "evolve/evolve.h"
 #include "evolve/proposal.h"
 #include "evolve/proposer.h"
 #include "format/plan/machine.h"
@@ -34,29 +32,36 @@ regal_status regal_problem_create(regal_context *context,
 }
 
 /* Annealing makes so many moves, times ops, in about a second. */
-#define AUTO_EFFORT 300000000
-#define AUTO_MOST 500000
+#define MOVES_PER_SECOND 300000000
+#define MOST_MOVES 500000
+#define MINUTE 60.0
 
 /* The paper's 5000; for `auto`, whose evaluations are mostly single moves,
  * about what a second allows: a number that depends on the graph alone, so that
  * the plan does. */
 static uint64_t default_evaluations(const regal_search *search) {
-  if (search->method->run != regal_method_auto)
+  uint64_t moves = MOVES_PER_SECOND / search->problem->ops;
+  if (search->method->by_default != REGAL_BUDGET_SECOND)
     return DEFAULT_EVALUATIONS;
-  uint64_t moves = AUTO_EFFORT / search->problem->ops;
-  moves = moves < AUTO_MOST ? moves : AUTO_MOST;
+  moves = moves < MOST_MOVES ? moves : MOST_MOVES;
   return moves > DEFAULT_EVALUATIONS ? moves : DEFAULT_EVALUATIONS;
 }
 
 static void set_budget(regal_search *search) {
   const regal_options *options = search->options;
-  search->deadline =
-      options->time > 0 ? search->began + options->time : INFINITY;
-  if (options->evaluations > 0)
-    search->budget = (uint64_t)options->evaluations;
+  regal_budget *budget = &search->budget;
+  bool minute = search->method->by_default == REGAL_BUDGET_MINUTE;
+  if (options->time > 0)
+    budget->deadline = search->began + options->time;
+  else if (minute)
+    budget->deadline = search->began + MINUTE;
+  if (minute || (options->time > 0 && options->evaluations == 0))
+    budget->limit = REGAL_NO_LIMIT;
+  else if (options->evaluations > 0)
+    budget->limit = (uint64_t)options->evaluations;
   else
-    search->budget =
-        options->time > 0 ? UINT64_MAX : default_evaluations(search);
+    budget->limit = default_evaluations(search);
+  budget->target = options->target;
 }
 
 /* A plan from outside is checked before the fast code sees it. */
@@ -108,23 +113,32 @@ static regal_status find_method(regal_search *search) {
   return REGAL_OK;
 }
 
+static regal_status fail_policy(const regal_search *search) {
+  char names[200];
+  regal_methods_with_policy(names, sizeof names);
+  return regal_fail(search->context, REGAL_BAD_INPUT,
+                    "--policy: method %s takes none; %s do",
+                    search->method->name, names);
+}
+
 /* The policy that guides the method, if one does. */
 static regal_status open_policy(regal_search *search, regal_guide **guide) {
   const regal_options *options = search->options;
   const regal_method *method = search->method;
+  const char *kind = method->policy_kind;
   if (search->proposal)
     return REGAL_OK;
-  if (options->policy[0] && !regal_method_takes_policy(method))
-    return regal_fail(search->context, REGAL_BAD_INPUT,
-                      "--policy: method %s takes none; regal, gas, idrs and "
-                      "direct do",
-                      method->name);
-  if (!options->policy[0] && !regal_method_needs_policy(method))
+  if (options->policy[0] && method->policy == REGAL_METHOD_NO_POLICY)
+    return fail_policy(search);
+  if (!options->policy[0] && method->policy != REGAL_METHOD_NEEDS_POLICY)
     return REGAL_OK;
   REGAL_TRY(regal_policies_open(search->context, options, search->problem,
-                                method->run == regal_method_gas ? "gas" : "",
-                                guide));
+                                kind ? kind : "", guide));
   search->proposer = &(*guide)->proposer;
+  if (kind && strcmp(search->proposer->kind, kind) != 0)
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "%s: found a policy of kind %s, expected %s",
+                      search->proposer->name, search->proposer->kind, kind);
   return REGAL_OK;
 }
 
@@ -164,15 +178,11 @@ static regal_status complete_bounds(regal_search *search) {
 }
 
 static regal_status run_search(regal_search *search, regal_guide **guide) {
-  search->began = regal_seconds();
   REGAL_TRY(find_method(search));
   set_budget(search);
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
                               &search->pool));
-  REGAL_TRY(regal_simulator_create(search->context, search->problem,
-                                   &search->simulator));
-  search->best_fitness = REGAL_FITNESS_WORST;
   REGAL_TRY(bound_objective(search));
   REGAL_TRY(offer_start(search));
   REGAL_TRY(search->method->run(search));
@@ -210,8 +220,8 @@ static void fill_result(regal_search *search, regal_result *result) {
   result->stop = search->stop;
   result->fits = result->cost.excess_bytes == 0;
   result->method = search->method->name;
-  result->seed = (uint64_t)search->options->seed;
-  result->evaluations = search->evaluations;
+  result->seed = search->seed;
+  result->evaluations = search->budget.used;
   result->seconds = search->ended - search->began;
   result->threads = regal_pool_threads(search->pool);
   search->best = NULL;
@@ -222,15 +232,16 @@ regal_status regal_optimize_guided(regal_context *context,
                                    const regal_options *options,
                                    const regal_proposal *proposal,
                                    regal_result **result) {
-  regal_search search = {.context = context,
-                         .problem = problem,
-                         .options = options,
-                         .proposal = proposal};
+  regal_search search;
   regal_result *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(context);
   made->context = context;
   regal_guide *guide = NULL;
+  regal_search_open(&search, context, problem, NULL, (uint64_t)options->seed,
+                    0);
+  search.options = options;
+  search.proposal = proposal;
   regal_status status = run_search(&search, &guide);
   if (status == REGAL_OK)
     status = judge(&search, made);
@@ -238,9 +249,8 @@ regal_status regal_optimize_guided(regal_context *context,
     fill_result(&search, made);
   else
     regal_result_free(made);
-  regal_plan_free(search.best);
+  regal_search_close(&search);
   regal_guide_free(guide);
-  regal_simulator_free(search.simulator);
   regal_pool_free(search.pool);
   if (status == REGAL_OK)
     *result = made;

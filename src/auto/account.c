@@ -13,11 +13,11 @@ static double gap_of(const regal_search *search) {
 
 /* How far into the budget; by the clock only if that is the budget. */
 static void tell_when(const regal_search *search, char *when, size_t room) {
-  if (search->budget == UINT64_MAX)
+  if (!regal_budget_is_counted(&search->budget))
     snprintf(when, room, "%.3f s", regal_seconds() - search->began);
   else
     snprintf(when, room, "%llu evaluations",
-             (unsigned long long)search->evaluations);
+             (unsigned long long)search->budget.used);
 }
 
 void regal_account_add(regal_account *account, const regal_search *search,

@@ -3,8 +3,7 @@
  * decoder is strong; then annealing by the recipe that was tuned for problems
  * of this kind and size and for this budget (anneal/schedules.h).
  */
-#include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "anneal/driver/anneal.h"
 #include "anneal/schedules.h"
@@ -32,7 +31,8 @@ static regal_status run_quick(regal_search *search, regal_account *account) {
  * (docs/results.md). */
 #define WIDE_SHARE 0.3
 #define NARROW_SHARE 0.1
-#define MOST_DECODES 20000.0 /* where the budget is evaluations */
+/* Where the budget is evaluations: a decode takes as long as many moves. */
+#define MOST_DECODES 20000
 
 static double brkga_share(const regal_problem *problem) {
   return regal_is_wide(problem) ? WIDE_SHARE : NARROW_SHARE;
@@ -45,59 +45,68 @@ static bool wants_brkga(const regal_search *search) {
          !problem->limited && problem->devices > 1;
 }
 
-/* BRKGA with a share of what is left of the budget. */
-static regal_status run_brkga(regal_search *search, regal_account *account) {
-  const regal_options *given = search->options;
-  uint64_t budget = search->budget;
-  double deadline = search->deadline, now = regal_seconds();
-  double share = brkga_share(search->problem);
+/* A few generations soon: measured on synthetic graphs at a twentieth of a
+ * second. A decoder that the user names has the user's settings, too. */
+static regal_brkga_settings choose_brkga(const regal_brkga_settings *given) {
+  regal_brkga_settings chosen = *given;
+  if (!given->decoder) {
+    chosen.decoder = &regal_decoder_clock;
+    chosen.population = 30;
+    chosen.elites = 0.3;
+    chosen.mutants = 0.1;
+  }
+  return chosen;
+}
+
+static regal_status run_brkga(regal_search *search,
+                              const regal_brkga_settings *given,
+                              regal_account *account) {
+  regal_brkga_settings settings = choose_brkga(given);
+  regal_search stage;
   char what[64];
-  regal_options options = *given;
-  if (!options.decoder[0]) {
-    strcpy(options.decoder, "clock");
-    /* few and soon: measured on synthetic graphs at a twentieth of a second */
-    options.population = 30;
-    options.elites = 0.3;
-    options.mutants = 0.1;
-  }
-  snprintf(what, sizeof what, "brkga on %.40s", options.decoder);
-  search->options = &options;
-  if (budget != UINT64_MAX) {
-    /* a decode takes as long as many moves */
-    double most = share * (double)(budget - search->evaluations);
-    search->budget = search->evaluations + (uint64_t)fmin(most, MOST_DECODES);
-  }
-  if (given->time > 0)
-    search->deadline = now + share * (deadline - now);
-  regal_status status = regal_method_brkga(search);
-  search->options = given;
-  search->budget = budget;
-  search->deadline = deadline;
+  snprintf(what, sizeof what, "brkga on %.40s", settings.decoder->name);
+  regal_search_stage(search, brkga_share(search->problem), &stage);
+  if (regal_budget_is_counted(&stage.budget))
+    regal_budget_cap(&stage.budget, MOST_DECODES);
+  regal_status status = regal_brkga_run(&stage, &settings, NULL);
+  regal_search_close(&stage);
   if (status == REGAL_OK)
     regal_account_add(account, search, what);
   return status;
 }
 
 static regal_status run_annealing(regal_search *search,
+                                  const regal_schedule *given,
                                   regal_account *account) {
-  regal_schedule recipe;
-  const regal_annealer *annealer = regal_schedule_for(search, &recipe);
+  regal_schedule schedule;
+  const regal_annealer *annealer = regal_schedule_for(search, given, &schedule);
   if (!annealer)
     return REGAL_OK;
-  REGAL_TRY(regal_anneal_by(search, &recipe, annealer, false));
+  REGAL_TRY(regal_anneal_by(search, &schedule, annealer, false));
   regal_account_add(account, search, search->account);
   return REGAL_OK;
 }
 
-regal_status regal_method_auto(regal_search *search) {
+regal_auto_settings regal_auto_settings_of(const regal_options *options) {
+  return (regal_auto_settings){regal_brkga_settings_of(options),
+                               regal_schedule_given(options)};
+}
+
+regal_status regal_auto(regal_search *search,
+                        const regal_auto_settings *settings) {
   regal_account account = {.length = 0};
   REGAL_TRY(run_quick(search, &account));
   if (wants_brkga(search) && !regal_search_should_stop(search))
-    REGAL_TRY(run_brkga(search, &account));
+    REGAL_TRY(run_brkga(search, &settings->brkga, &account));
   if (search->problem->limited && !regal_search_should_stop(search))
-    REGAL_TRY(regal_auto_within_limit(search, &account));
+    REGAL_TRY(regal_auto_within_limit(search, &settings->brkga, &account));
   if (!regal_search_should_stop(search))
-    REGAL_TRY(run_annealing(search, &account));
+    REGAL_TRY(run_annealing(search, &settings->annealing, &account));
   regal_search_account(search, "%s", account.text);
   return REGAL_OK;
+}
+
+regal_status regal_method_auto(regal_search *search) {
+  regal_auto_settings settings = regal_auto_settings_of(search->options);
+  return regal_auto(search, &settings);
 }

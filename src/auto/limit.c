@@ -41,98 +41,91 @@ static const shrinking *shrinking_for(const regal_problem *problem) {
   return regal_order_memory_suits(problem) ? &shrinking_fast : &shrinking_slow;
 }
 
-static bool plan_fits(regal_search *search, const regal_plan *plan) {
+/* What all parts of it share. */
+typedef struct limit_run {
+  regal_search *search;
+  const regal_brkga_settings *brkga;
+  regal_account *account;
+  const shrinking *by;
+} limit_run;
+
+/* Whether the plan is within the limit; offers it. */
+static regal_status offer(regal_search *search, regal_plan *plan, bool *fits) {
   regal_cost cost;
-  regal_simulate(search->simulator, plan, &cost);
-  return regal_fitness_of(search->problem, &cost).excess == 0;
+  regal_status status = regal_search_cost(search, plan, &cost);
+  if (status != REGAL_OK) {
+    regal_plan_free(plan);
+    return status;
+  }
+  *fits = regal_fitness_of(search->problem, &cost).excess == 0;
+  return regal_search_offer(search, plan);
 }
 
 /* All of `auto` for another view of the problem, with a share of what is left;
- * its best plan. */
-static regal_status run_view(regal_search *search, const regal_problem *view,
+ * its best plan. What the user said about annealing is not about this view. */
+static regal_status run_view(const limit_run *run, const regal_problem *view,
                              const regal_bound *bound, double share,
                              regal_plan **best) {
-  regal_context *context = search->context;
-  regal_progress_fn progress = context->progress;
-  regal_options options = *search->options;
-  regal_anneal_job grant;
-  regal_anneal_grant(search, share, &grant);
-  regal_search other = *search;
-  options.target = 0; /* of this problem's objective, within its limit */
-  regal_schedule_forget(&options);
-  other.options = &options;
-  other.problem = view;
-  other.bound = *bound;
-  other.best = NULL;
-  other.best_fitness = other.plan_fitness = REGAL_FITNESS_WORST;
-  other.evaluations = 0;
-  other.budget = grant.evaluations;
-  other.deadline = grant.deadline;
-  context->progress = NULL; /* of another problem */
-  regal_status status = regal_simulator_create(context, view, &other.simulator);
+  regal_auto_settings settings = {*run->brkga, regal_schedule_none};
+  regal_search child;
+  regal_search_child(run->search, view, share, &child);
+  child.bound = *bound;
+  regal_status status = regal_auto(&child, &settings);
   if (status == REGAL_OK) {
-    status = regal_method_auto(&other);
-    regal_simulator_free(other.simulator);
+    *best = child.best;
+    child.best = NULL;
   }
-  context->progress = progress;
-  search->evaluations += other.evaluations;
-  *best = status == REGAL_OK ? other.best : NULL;
-  if (status != REGAL_OK)
-    regal_plan_free(other.best);
+  regal_search_close(&child);
   return status;
 }
 
 /* What knows no memory is far faster. Where the limit hardly matters, this is
  * the best plan with it. */
-static regal_status run_unlimited(regal_search *search, regal_account *account,
-                                  regal_plan **fast, bool *fits) {
+static regal_status run_unlimited(const limit_run *run, regal_plan **fast,
+                                  bool *fits) {
+  regal_search *search = run->search;
   regal_problem view = regal_problem_unlimited(search->problem);
   regal_plan *copy;
-  REGAL_TRY(run_view(search, &view, &search->bound, UNLIMITED_SHARE, fast));
+  REGAL_TRY(run_view(run, &view, &search->bound, UNLIMITED_SHARE, fast));
   REGAL_TRY(regal_plan_copy(search->context, *fast, &copy));
-  *fits = plan_fits(search, copy);
-  REGAL_TRY(regal_search_offer(search, copy));
-  regal_account_add(account, search, "without the limit");
+  REGAL_TRY(offer(search, copy, fits));
+  regal_account_add(run->account, search, "without the limit");
   return REGAL_OK;
 }
 
-/* What an annealing finds is offered to the search, which knows what it is
- * worth. `fits` may be NULL. */
-static regal_status run_job(regal_search *search, regal_anneal_job *job,
-                            double share, bool *fits) {
+/* What an annealing of the problem, or of a view of it, finds is offered to the
+ * search, which knows what it is worth. */
+static regal_status run_job(const limit_run *run, const regal_problem *problem,
+                            double share, const regal_anneal_job *job,
+                            const char *what, bool *fits) {
   regal_plan *best;
-  regal_anneal_grant(search, share, job);
-  REGAL_TRY(regal_anneal(job, &best));
-  if (fits)
-    *fits = plan_fits(search, best);
-  return regal_search_offer(search, best);
+  REGAL_TRY(regal_anneal(run->search, problem, share, job, &best));
+  REGAL_TRY(offer(run->search, best, fits));
+  regal_account_add(run->account, run->search, what);
+  return REGAL_OK;
 }
 
 /* Beyond the memory limit: less memory, from the best plan so far, until it is
  * within. */
-static regal_status reduce_memory(regal_search *search, regal_account *account,
-                                  double share) {
-  regal_problem view = *search->problem; /* owns nothing */
+static regal_status reduce_memory(const limit_run *run, double share) {
+  regal_problem view = *run->search->problem; /* owns nothing */
   view.objective = REGAL_MEMORY;
   const regal_annealer *annealer = regal_annealer_for(&view);
+  bool fits;
   if (!annealer)
     return REGAL_OK;
-  regal_anneal_job job = {.search = search,
-                          .problem = &view,
-                          .annealer = annealer,
-                          .start = search->best,
+  regal_anneal_job job = {.annealer = annealer,
+                          .start = run->search->best,
                           .hot = annealer->hot,
                           .cold = annealer->cold,
                           .until_fits = true,
-                          .stream = UINT32_MAX};
-  REGAL_TRY(run_job(search, &job, share, NULL));
-  regal_account_add(account, search, "memory annealing");
-  return REGAL_OK;
+                          .stream = REGAL_STREAM_REDUCE};
+  return run_job(run, &view, share, &job, "memory annealing", &fits);
 }
 
 /* The same from anywhere. */
-static regal_status find_less_memory(regal_search *search,
-                                     regal_account *account, double share) {
+static regal_status find_less_memory(const limit_run *run, double share) {
+  regal_search *search = run->search;
   regal_problem view = *search->problem; /* owns nothing */
   regal_bound enough = search->bound;
   regal_plan *best;
@@ -140,9 +133,9 @@ static regal_status find_less_memory(regal_search *search,
   for (uint32_t a = 0; a < view.devices; a++)
     if (enough.peak_bytes < view.limit[a])
       enough.peak_bytes = view.limit[a];
-  REGAL_TRY(run_view(search, &view, &enough, share, &best));
+  REGAL_TRY(run_view(run, &view, &enough, share, &best));
   REGAL_TRY(regal_search_offer(search, best));
-  regal_account_add(account, search, "search for less memory");
+  regal_account_add(run->account, search, "search for less memory");
   return REGAL_OK;
 }
 
@@ -151,68 +144,60 @@ static bool wants_fit(regal_search *search) {
 }
 
 /* From a plan that is faster than the limit allows to one within it. */
-static regal_status shrink(regal_search *search, regal_account *account,
-                           const regal_plan *fast, uint32_t attempt,
-                           bool *fits) {
-  const shrinking *by = shrinking_for(search->problem);
-  regal_anneal_job job = {.search = search,
-                          .problem = search->problem,
-                          .annealer = regal_annealer_for(search->problem),
+static regal_status shrink(const limit_run *run, const regal_plan *fast,
+                           uint32_t attempt, bool *fits) {
+  const regal_problem *problem = run->search->problem;
+  regal_anneal_job job = {.annealer = regal_annealer_for(problem),
                           .start = fast,
-                          .hot = by->hot,
-                          .cold = by->cold,
+                          .hot = run->by->hot,
+                          .cold = run->by->cold,
                           .until_fits = true,
-                          .stream = UINT32_MAX - 2 - attempt};
-  REGAL_TRY(run_job(search, &job, by->share, fits));
-  regal_account_add(account, search, "fitting of that");
-  return REGAL_OK;
+                          .stream = REGAL_STREAM_SHRINK - attempt};
+  return run_job(run, problem, run->by->share, &job, "fitting of that", fits);
 }
 
 /* All that is left of the budget for a plan that was fast and now fits. */
-static regal_status refine(regal_search *search, regal_account *account) {
-  const shrinking *by = shrinking_for(search->problem);
-  regal_anneal_job job = {.search = search,
-                          .problem = search->problem,
-                          .annealer = regal_annealer_for(search->problem),
-                          .start = search->best,
-                          .hot = by->refine_hot,
-                          .cold = by->refine_cold,
-                          .stream = UINT32_MAX - 1};
-  REGAL_TRY(run_job(search, &job, 1, NULL));
-  regal_account_add(account, search, "annealing of that");
-  return REGAL_OK;
+static regal_status refine(const limit_run *run) {
+  const regal_problem *problem = run->search->problem;
+  regal_anneal_job job = {.annealer = regal_annealer_for(problem),
+                          .start = run->search->best,
+                          .hot = run->by->refine_hot,
+                          .cold = run->by->refine_cold,
+                          .stream = REGAL_STREAM_REFINE};
+  bool fits;
+  return run_job(run, problem, 1, &job, "annealing of that", &fits);
 }
 
 /* For a fast plan there may be a way into the limit, and then the best plans
  * are there; else what fits at all is a start for the rest of `auto`. */
-static regal_status run_fast(regal_search *search, regal_account *account) {
-  uint32_t tries = shrinking_for(search->problem)->tries;
+static regal_status run_fast(const limit_run *run) {
+  regal_search *search = run->search;
   regal_plan *fast = NULL;
   bool fits = false;
-  regal_status status = run_unlimited(search, account, &fast, &fits);
-  for (uint32_t i = 0; i < tries && status == REGAL_OK && !fits &&
+  regal_status status = run_unlimited(run, &fast, &fits);
+  for (uint32_t i = 0; i < run->by->tries && status == REGAL_OK && !fits &&
                        !regal_search_should_stop(search);
        i++)
-    status = shrink(search, account, fast, i, &fits);
+    status = shrink(run, fast, i, &fits);
   regal_plan_free(fast);
   REGAL_TRY(status);
-  return fits && !regal_search_should_stop(search) ? refine(search, account)
-                                                   : REGAL_OK;
+  return fits && !regal_search_should_stop(search) ? refine(run) : REGAL_OK;
 }
 
 regal_status regal_auto_within_limit(regal_search *search,
+                                     const regal_brkga_settings *brkga,
                                      regal_account *account) {
-  const regal_problem *problem = search->problem;
-  if (problem->objective != REGAL_RUNTIME)
+  limit_run run = {search, brkga, account, shrinking_for(search->problem)};
+  if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
-  double seconds = search->deadline - regal_seconds();
+  double seconds = search->budget.deadline - regal_seconds();
   if (wants_fit(search) && seconds > LONG_SECONDS && isfinite(seconds))
-    REGAL_TRY(reduce_memory(search, account, EARLY_SHARE));
-  if (regal_annealer_for(problem))
-    REGAL_TRY(run_fast(search, account));
+    REGAL_TRY(reduce_memory(&run, EARLY_SHARE));
+  if (regal_annealer_for(search->problem))
+    REGAL_TRY(run_fast(&run));
   if (wants_fit(search))
-    REGAL_TRY(reduce_memory(search, account, FITTING_SHARE));
+    REGAL_TRY(reduce_memory(&run, FITTING_SHARE));
   if (wants_fit(search))
-    REGAL_TRY(find_less_memory(search, account, FITTING_SHARE));
+    REGAL_TRY(find_less_memory(&run, FITTING_SHARE));
   return REGAL_OK;
 }

@@ -9,14 +9,16 @@ static uint32_t share_of(double share, uint32_t population, uint32_t least) {
   return count < least ? least : count;
 }
 
-static regal_status set_sizes(regal_brkga *brkga) {
-  const regal_options *options = brkga->search->options;
-  uint32_t p = (uint32_t)options->population;
+static regal_status set_sizes(regal_brkga *brkga,
+                              const regal_brkga_settings *settings) {
+  uint32_t p = settings->population;
   brkga->population = p;
-  brkga->islands = (uint32_t)options->islands;
-  brkga->elites = share_of(options->elites, p, 1);
-  brkga->mutants = share_of(options->mutants, p, 0);
-  brkga->bias = (uint32_t)lround(options->elite_bias * 65536);
+  brkga->islands = settings->islands;
+  brkga->exchange = settings->exchange;
+  brkga->restart = settings->restart;
+  brkga->elites = share_of(settings->elites, p, 1);
+  brkga->mutants = share_of(settings->mutants, p, 0);
+  brkga->bias = (uint32_t)lround(settings->elite_bias * 65536);
   if (brkga->elites >= p || brkga->elites + brkga->mutants > p)
     return regal_fail(brkga->search->context, REGAL_BAD_INPUT,
                       "%u elites and %u mutants do not fit a population of %u",
@@ -26,7 +28,6 @@ static regal_status set_sizes(regal_brkga *brkga) {
 
 static regal_status set_proposal(regal_brkga *brkga) {
   regal_search *search = brkga->search;
-  brkga->proposal = search->proposal;
   if (brkga->proposal && brkga->proposal->problem != search->problem)
     return regal_fail(search->context, REGAL_MISUSE,
                       "the proposal was made for another problem");
@@ -92,8 +93,9 @@ static void number_slots(regal_brkga *brkga) {
   }
 }
 
-static regal_status set_up(regal_brkga *brkga) {
-  REGAL_TRY(set_sizes(brkga));
+static regal_status set_up(regal_brkga *brkga,
+                           const regal_brkga_settings *settings) {
+  REGAL_TRY(set_sizes(brkga, settings));
   REGAL_TRY(set_proposal(brkga));
   REGAL_TRY(allocate(brkga));
   number_slots(brkga);
@@ -102,15 +104,19 @@ static regal_status set_up(regal_brkga *brkga) {
 }
 
 regal_status regal_brkga_create(regal_search *search,
-                                const regal_decoder *decoder,
+                                const regal_brkga_settings *settings,
+                                const regal_proposal *proposal,
                                 regal_brkga **brkga) {
+  const regal_decoder *decoder =
+      proposal ? proposal->decoder : regal_brkga_decoder(settings);
   regal_brkga *made = regal_alloc(search->context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(search->context);
   made->search = search;
+  made->proposal = proposal;
   made->decoder = decoder;
   made->threads = regal_pool_threads(search->pool);
-  regal_status status = set_up(made);
+  regal_status status = set_up(made, settings);
   if (status == REGAL_OK && search->best)
     status = decoder->encode(search->context, search->problem, search->best,
                              regal_brkga_chromosome(made, made->ranked[0]));
@@ -150,8 +156,8 @@ static uint32_t slot_of(const regal_brkga *brkga, uint32_t island,
 
 static uint64_t key_of(const regal_brkga *brkga, enum regal_purpose purpose,
                        uint32_t individual) {
-  return regal_random_key((uint64_t)brkga->search->options->seed, purpose,
-                          brkga->generation, individual);
+  return regal_random_key(brkga->search->seed, purpose, brkga->generation,
+                          individual);
 }
 
 static void make_child(const regal_brkga *brkga, uint32_t island,
@@ -171,11 +177,6 @@ static void make_child(const regal_brkga *brkga, uint32_t island,
     regal_crossover(key, brkga->bias, elite, other, child, brkga->genes);
 }
 
-static bool is_interrupted(const regal_search *search) {
-  return regal_stop_requested(search->context) ||
-         (search->deadline < INFINITY && regal_seconds() >= search->deadline);
-}
-
 /* One item of the pool's job: makes and evaluates one member. */
 static void make_member(void *state, size_t index, int thread) {
   regal_brkga *brkga = state;
@@ -185,7 +186,7 @@ static void make_member(void *state, size_t index, int thread) {
   regal_gene *genes = regal_brkga_chromosome(brkga, slot);
   brkga->fitness[slot] = REGAL_FITNESS_WORST;
   /* the first member always counts, so that there is a plan to return */
-  if (index > 0 && is_interrupted(brkga->search))
+  if (index > 0 && regal_budget_is_cut(&brkga->search->budget))
     return;
   bool warm = brkga->generation == 0 && individual == 0 && brkga->search->best;
   bool mutant = brkga->fresh[island] || member >= p - brkga->mutants;
@@ -205,7 +206,7 @@ static void list_members(regal_brkga *brkga) {
   for (uint32_t k = 0; k < brkga->islands; k++)
     for (uint32_t m = brkga->fresh[k] ? 0 : brkga->elites; m < p; m++)
       brkga->members[count++] = k * p + m;
-  uint64_t left = brkga->search->budget - brkga->search->evaluations;
+  uint64_t left = regal_budget_left(&brkga->search->budget);
   brkga->member_count = left < count ? (uint32_t)left : count;
 }
 
@@ -298,8 +299,8 @@ static void follow_best(regal_brkga *brkga, uint32_t island) {
     brkga->best_of[island] = fitness;
     brkga->improved[island] = brkga->generation;
   }
-  uint64_t patience = (uint64_t)brkga->search->options->restart;
-  if (patience && brkga->generation - brkga->improved[island] >= patience) {
+  if (brkga->restart &&
+      brkga->generation - brkga->improved[island] >= brkga->restart) {
     brkga->fresh[island] = true;
     brkga->best_of[island] = REGAL_FITNESS_WORST; /* the next one improves */
   }
@@ -327,13 +328,12 @@ bool regal_brkga_step(regal_brkga *brkga) {
   list_members(brkga);
   regal_pool_run(search->pool, brkga->member_count, make_member, brkga);
   mark_unmade(brkga);
-  search->evaluations += count_made(brkga);
+  search->budget.used += count_made(brkga);
   for (uint32_t k = 0; k < brkga->islands; k++) {
     succeed(brkga, k);
     follow_best(brkga, k);
   }
-  uint64_t every = (uint64_t)search->options->exchange;
-  if (brkga->islands > 1 && (brkga->generation + 1) % every == 0)
+  if (brkga->islands > 1 && (brkga->generation + 1) % brkga->exchange == 0)
     exchange(brkga);
   brkga->generation++;
   regal_search_note(search, brkga->best_fitness);

@@ -10,19 +10,19 @@
 #ifndef REGAL_EVOLVE_BRKGA_H
 #define REGAL_EVOLVE_BRKGA_H
 
-#include "evolve/proposal.h"
-#include "search/search.h"
+#include "evolve/settings.h"
 
 typedef struct regal_brkga {
   regal_search *search;
   const regal_decoder *decoder;
   const regal_proposal *proposal;
-  regal_proposal *own_proposal; /* uniform, when the search has none */
+  regal_proposal *own_proposal; /* uniform, when none is given */
 
   size_t genes;
   uint32_t population, elites, mutants, islands;
-  uint32_t bias;       /* rho in 1/65536 */
-  uint16_t *gene_bias; /* [genes] or NULL: limits for crossover */
+  uint64_t exchange, restart; /* generations; restart 0: never */
+  uint32_t bias;              /* rho in 1/65536 */
+  uint16_t *gene_bias;        /* [genes] or NULL: limits for crossover */
 
   /* Chromosomes stay where they are; each island has 2p - p_e slots, so that
    * children never overwrite a parent. */
@@ -44,10 +44,11 @@ typedef struct regal_brkga {
   regal_fitness best_fitness; /* of it */
 } regal_brkga;
 
-/* Sets up a run with the search's options, proposal, budget and best plan so
- * far (warm start). */
+/* Sets up a run with the search's budget and its best plan so far (warm start).
+ * Without a proposal genes are uniform; with one the decoder is its own. */
 regal_status regal_brkga_create(regal_search *search,
-                                const regal_decoder *decoder,
+                                const regal_brkga_settings *settings,
+                                const regal_proposal *proposal,
                                 regal_brkga **brkga);
 void regal_brkga_free(regal_brkga *brkga);
 /* One generation, cut short by the budget; allocates nothing. False when the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods that a policy guides: `regal` and `gas`, which run BRKGA on its
- * proposal, and for comparison `idrs`, which only draws from it, and `direct`,
- * which takes its means for the answer.
+/* Methods that a policy guides: `regal` (and `gas`, the same with a policy of
+ * that kind), which runs BRKGA on its proposal, and for comparison `idrs`,
+ * which only draws from it, and `direct`, which takes its means for the answer.
  *
  * As in the paper BRKGA begins with a fresh population: nothing of what the
  * policy's own evaluations found goes into it. But no plan that was paid for is
@@ -12,15 +12,6 @@
 
 #include "evolve/evolve.h"
 #include "evolve/proposer.h"
-
-bool regal_method_needs_policy(const regal_method *method) {
-  return method->run == regal_method_regal || method->run == regal_method_gas ||
-         method->run == regal_method_direct;
-}
-
-bool regal_method_takes_policy(const regal_method *method) {
-  return regal_method_needs_policy(method) || method->run == regal_method_idrs;
-}
 
 static regal_status fail_without(regal_search *search) {
   return regal_fail(search->context, REGAL_MISUSE,
@@ -33,16 +24,6 @@ static regal_status ask(regal_search *search, bool greedy,
   *guidance = (regal_guidance){.seen_fitness = REGAL_FITNESS_WORST};
   return search->proposer->propose(search->proposer->state, search, greedy,
                                    guidance);
-}
-
-/* Runs a method on the proposal. */
-static regal_status run_on(regal_search *search, const regal_proposal *proposal,
-                           regal_method_fn method) {
-  const regal_proposal *before = search->proposal;
-  search->proposal = proposal;
-  regal_status status = method(search);
-  search->proposal = before;
-  return status;
 }
 
 /* Puts what the policy did before the method's own account. */
@@ -64,6 +45,7 @@ static bool is_greedy(const regal_search *search) {
 }
 
 regal_status regal_method_regal(regal_search *search) {
+  regal_brkga_settings settings = regal_brkga_settings_of(search->options);
   regal_guidance guidance;
   if (!search->proposer)
     return fail_without(search);
@@ -72,7 +54,7 @@ regal_status regal_method_regal(regal_search *search) {
   if (guidance.seen)
     regal_search_note(search, guidance.seen_fitness);
   if (!guidance.seen || !regal_search_should_stop(search))
-    status = run_on(search, guidance.proposal, regal_method_brkga);
+    status = regal_brkga_run(search, &settings, guidance.proposal);
   else
     regal_search_account(search, "nothing: the search was over");
   account_for(search, &guidance);
@@ -83,22 +65,13 @@ regal_status regal_method_regal(regal_search *search) {
   return status;
 }
 
-regal_status regal_method_gas(regal_search *search) {
-  if (!search->proposer)
-    return fail_without(search);
-  if (strcmp(search->proposer->kind, "gas") != 0)
-    return regal_fail(search->context, REGAL_BAD_INPUT,
-                      "%s: found a policy of kind %s, expected gas",
-                      search->proposer->name, search->proposer->kind);
-  return regal_method_regal(search);
-}
-
 regal_status regal_method_idrs(regal_search *search) {
+  regal_brkga_settings settings = regal_brkga_settings_of(search->options);
   regal_guidance guidance;
   if (!search->proposer)
     return regal_method_random(search);
   REGAL_TRY(ask(search, is_greedy(search), &guidance));
-  regal_status status = run_on(search, guidance.proposal, regal_method_random);
+  regal_status status = regal_random_run(search, &settings, guidance.proposal);
   account_for(search, &guidance);
   regal_proposal_free(guidance.proposal);
   regal_plan_free(guidance.seen);
@@ -121,7 +94,7 @@ static regal_status offer_means(regal_search *search,
   if (status == REGAL_OK) {
     regal_proposal_means(proposal, genes);
     decoder->decode(search->problem, scratch, genes, plan);
-    search->evaluations++;
+    search->budget.used++;
     status = regal_search_offer(search, plan);
   }
   regal_release(context, scratch);

@@ -8,18 +8,15 @@
 #ifndef REGAL_EVOLVE_MILESTONES_H
 #define REGAL_EVOLVE_MILESTONES_H
 
-#include "base/parallel/threads.h"
-#include "cost/model/fitness.h"
+#include "evolve/settings.h"
 
-/* best[i] is exactly what method brkga with the decoder that the options name
- * (paper if none), and budgets[i] evaluations ends with; budgets ascend, from
- * 1. One island, no restarts, no time limit. When a stop is requested before
- * the last budget, *complete is false and best[] holds nothing of use. */
-regal_status regal_brkga_milestones(regal_context *context,
-                                    const regal_problem *problem,
-                                    const regal_options *options,
-                                    regal_pool *pool, const uint64_t *budgets,
-                                    size_t count, regal_fitness *best,
-                                    bool *complete);
+/* best[i] is exactly what BRKGA with budgets[i] evaluations ends with; budgets
+ * ascend, from 1, and the last one is the search's. One island, no restarts, no
+ * time limit. When a stop is requested before the end, search->stop is
+ * REGAL_STOP_INTERRUPT, and best[] holds nothing of use. */
+regal_status regal_brkga_milestones(regal_search *search,
+                                    const regal_brkga_settings *settings,
+                                    const uint64_t *budgets, size_t count,
+                                    regal_fitness *best);
 
 #endif

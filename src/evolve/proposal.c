@@ -39,21 +39,13 @@ void regal_proposal_free(regal_proposal *proposal) {
   regal_release(context, proposal);
 }
 
-/* Index of the class; class_count when there is none. */
-static size_t find_class(const regal_proposal *proposal, const char *name) {
-  size_t count = regal_decoder_class_count(proposal->decoder), c = 0;
-  while (c < count && strcmp(proposal->decoder->classes[c].name, name) != 0)
-    c++;
-  return c;
-}
-
 static size_t class_size(const regal_proposal *proposal, size_t c) {
   return proposal->class_begin[c + 1] - proposal->class_begin[c];
 }
 
 size_t regal_proposal_genes(const regal_proposal *proposal,
                             const char *gene_class) {
-  size_t c = find_class(proposal, gene_class);
+  size_t c = regal_decoder_class(proposal->decoder, gene_class);
   return c < regal_decoder_class_count(proposal->decoder)
              ? class_size(proposal, c)
              : 0;
@@ -63,7 +55,7 @@ size_t regal_proposal_genes(const regal_proposal *proposal,
 static regal_status find_genes(const regal_proposal *proposal,
                                const char *gene_class, size_t index, size_t *c,
                                size_t *first, size_t *end) {
-  *c = find_class(proposal, gene_class);
+  *c = regal_decoder_class(proposal->decoder, gene_class);
   if (*c == regal_decoder_class_count(proposal->decoder))
     return regal_fail(proposal->context, REGAL_MISUSE,
                       "decoder \"%s\" has no gene class \"%s\"",
@@ -207,17 +199,6 @@ void regal_proposal_means(const regal_proposal *proposal, regal_gene *genes) {
   }
 }
 
-/* Enough bits for a few hundred genes to differ, too few to change anything
- * else. */
-#define JITTER_MASK ((regal_gene)0xfff)
-
-static void jitter(uint64_t key, regal_gene *genes, size_t count) {
-  uint64_t other = regal_mix(key ^ REGAL_GOLDEN);
-  for (size_t i = 0; i < count; i++)
-    genes[i] = (genes[i] & ~JITTER_MASK) |
-               ((regal_gene)regal_random_at(other, i) & JITTER_MASK);
-}
-
 void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,
                            regal_gene *genes) {
   for (size_t c = 0; c < regal_decoder_class_count(proposal->decoder); c++) {
@@ -228,6 +209,4 @@ void regal_proposal_sample(const regal_proposal *proposal, uint64_t key,
     else
       regal_sample_uniform(key, begin, genes + begin, size);
   }
-  if (proposal->jittered)
-    jitter(key, genes, proposal->genes);
 }

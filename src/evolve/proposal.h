@@ -25,8 +25,6 @@ struct regal_proposal {
   regal_beta_shape *shapes; /* [shape_count] what the tables hold */
   size_t shape_count, shape_capacity;
   bool borrowed; /* tables and shapes belong to someone else, and stay */
-  bool jittered; /* low bits are drawn anew, so that genes do not tie: to see
-                    what ties are worth, not for use */
   /* [genes] a child takes the elite's gene if 16 random bits are not above it;
    * 0 or a NULL array: BRKGA's own elite bias. */
   uint16_t *bias;

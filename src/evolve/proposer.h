@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a method gets its proposal from: a hook, so that search need not know
- * policies. src/api sets it up from the options.
+ * policies. api/optimize.c sets it up from the options.
  */
 #ifndef REGAL_EVOLVE_PROPOSER_H
 #define REGAL_EVOLVE_PROPOSER_H
@@ -27,9 +27,5 @@ struct regal_proposer {
   regal_status (*propose)(void *state, regal_search *search, bool greedy,
                           regal_guidance *guidance);
 };
-
-/* Whether a method asks for proposals, and whether it needs a policy. */
-bool regal_method_takes_policy(const regal_method *method);
-bool regal_method_needs_policy(const regal_method *method);
 
 #endif

@@ -5,46 +5,57 @@
 #include "evolve/settings.h"
 #include "evolve/evolve.h"
 
-#include <math.h>
-
 #include "base/options.h"
 #include "evolve/brkga.h"
+
+regal_brkga_settings regal_brkga_settings_of(const regal_options *options) {
+  return (regal_brkga_settings){
+      .decoder =
+          options->decoder[0] ? regal_decoder_find(options->decoder) : NULL,
+      .population = (uint32_t)options->population,
+      .islands = (uint32_t)options->islands,
+      .elites = options->elites,
+      .mutants = options->mutants,
+      .elite_bias = options->elite_bias,
+      .exchange = (uint32_t)options->exchange,
+      .restart = (uint32_t)options->restart};
+}
 
 regal_settings regal_settings_standard(const regal_decoder *decoder) {
   regal_options options;
   regal_options_init(&options);
-  regal_settings settings = {.decoder = decoder,
-                             .population = (uint32_t)options.population,
-                             .islands = (uint32_t)options.islands,
-                             .elites = options.elites,
-                             .mutants = options.mutants,
-                             .elite_bias = options.elite_bias};
+  regal_settings settings = {.brkga = regal_brkga_settings_of(&options)};
+  settings.brkga.decoder = decoder;
   for (size_t c = 0; c < REGAL_MOST_CLASSES; c++)
     settings.beta[c] = (regal_beta_shape){1, 1};
   return settings;
 }
 
-void regal_settings_apply(const regal_settings *settings,
-                          regal_options *options) {
+regal_brkga_settings regal_settings_apply(const regal_settings *settings,
+                                          const regal_options *options) {
+  regal_brkga_settings applied = regal_brkga_settings_of(options);
+  applied.decoder = settings->brkga.decoder;
   if (!regal_option_given(options, "population"))
-    options->population = settings->population;
+    applied.population = settings->brkga.population;
   if (!regal_option_given(options, "islands"))
-    options->islands = settings->islands;
+    applied.islands = settings->brkga.islands;
   if (!regal_option_given(options, "elites"))
-    options->elites = settings->elites;
+    applied.elites = settings->brkga.elites;
   if (!regal_option_given(options, "mutants"))
-    options->mutants = settings->mutants;
+    applied.mutants = settings->brkga.mutants;
   if (!regal_option_given(options, "elite-bias"))
-    options->elite_bias = settings->elite_bias;
+    applied.elite_bias = settings->brkga.elite_bias;
+  return applied;
 }
 
-regal_status regal_settings_propose(regal_context *context,
-                                    const regal_problem *problem,
-                                    const regal_settings *settings,
-                                    regal_proposal **proposal) {
-  const regal_decoder *decoder = settings->decoder;
+/* A proposal with the Beta of each class; Beta(1, 1) is left uniform. */
+static regal_status make_proposal(const regal_search *search,
+                                  const regal_settings *settings,
+                                  regal_proposal **proposal) {
+  const regal_decoder *decoder = settings->brkga.decoder;
   regal_proposal *made;
-  REGAL_TRY(regal_proposal_create(context, problem, decoder->name, &made));
+  REGAL_TRY(regal_proposal_create(search->context, search->problem,
+                                  decoder->name, &made));
   for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {
     regal_beta_shape shape = settings->beta[c];
     if (shape.a == 1 && shape.b == 1)
@@ -62,46 +73,28 @@ regal_status regal_settings_propose(regal_context *context,
 
 regal_status regal_settings_run(regal_search *search,
                                 const regal_settings *settings) {
-  const regal_options *given = search->options;
-  const regal_proposal *before = search->proposal;
-  regal_options options = *given;
+  regal_brkga_settings applied =
+      regal_settings_apply(settings, search->options);
   regal_proposal *proposal;
-  REGAL_TRY(regal_settings_propose(search->context, search->problem, settings,
-                                   &proposal));
-  regal_settings_apply(settings, &options);
-  search->options = &options;
-  search->proposal = proposal;
-  regal_status status = regal_method_brkga(search);
-  search->proposal = before;
-  search->options = given;
+  REGAL_TRY(make_proposal(search, settings, &proposal));
+  regal_status status = regal_brkga_run(search, &applied, proposal);
   regal_proposal_free(proposal);
   return status;
 }
 
-regal_status regal_settings_try(regal_context *context,
-                                const regal_problem *problem,
-                                const regal_options *options, regal_pool *pool,
-                                const regal_settings *settings, uint64_t budget,
-                                regal_fitness *found, bool *complete) {
-  regal_options applied = *options;
+regal_status regal_settings_try(regal_search *search,
+                                const regal_settings *settings,
+                                regal_fitness *found) {
+  regal_brkga_settings applied =
+      regal_settings_apply(settings, search->options);
   regal_proposal *proposal;
   regal_brkga *brkga;
-  REGAL_TRY(regal_settings_propose(context, problem, settings, &proposal));
-  regal_settings_apply(settings, &applied);
-  regal_search search = {.context = context,
-                         .problem = problem,
-                         .options = &applied,
-                         .proposal = proposal,
-                         .pool = pool,
-                         .budget = budget,
-                         .deadline = INFINITY,
-                         .best_fitness = REGAL_FITNESS_WORST};
-  regal_status status = regal_brkga_create(&search, settings->decoder, &brkga);
+  REGAL_TRY(make_proposal(search, settings, &proposal));
+  regal_status status = regal_brkga_create(search, &applied, proposal, &brkga);
   if (status == REGAL_OK) {
     while (regal_brkga_step(brkga))
       ;
     *found = brkga->best_fitness;
-    *complete = search.stop != REGAL_STOP_INTERRUPT;
     regal_brkga_free(brkga);
   }
   regal_proposal_free(proposal);

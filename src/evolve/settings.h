@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings of BRKGA that `regal tune` found on a training set: its sizes, and a
- * Beta for each class of genes. They know nothing of a single graph.
+/* Settings of BRKGA, and what `regal tune` finds on a training set: the same
+ * settings with a Beta for each class of genes. They know nothing of a single
+ * graph.
  */
 #ifndef REGAL_EVOLVE_SETTINGS_H
 #define REGAL_EVOLVE_SETTINGS_H
@@ -8,37 +9,41 @@
 #include "evolve/proposal.h"
 #include "search/search.h"
 
-typedef struct regal_settings {
-  const regal_decoder *decoder;
+typedef struct regal_brkga_settings {
+  const regal_decoder *decoder; /* NULL: not given; the paper's, or a better */
   uint32_t population, islands;
-  double elites, mutants, elite_bias;
+  double elites, mutants, elite_bias; /* shares; a probability */
+  uint32_t exchange, restart;         /* generations; restart 0: never */
+} regal_brkga_settings;
+
+/* What the options say. */
+regal_brkga_settings regal_brkga_settings_of(const regal_options *options);
+
+static inline const regal_decoder *
+regal_brkga_decoder(const regal_brkga_settings *settings) {
+  return settings->decoder ? settings->decoder : &regal_decoder_paper;
+}
+
+typedef struct regal_settings {
+  regal_brkga_settings brkga;                /* with a decoder */
   regal_beta_shape beta[REGAL_MOST_CLASSES]; /* of each class of the decoder */
 } regal_settings;
 
 /* Standard BRKGA: the options' defaults, uniform genes. */
 regal_settings regal_settings_standard(const regal_decoder *decoder);
 
-/* Sets the options of BRKGA, except those that were given explicitly. */
-void regal_settings_apply(const regal_settings *settings,
-                          regal_options *options);
-
-/* A proposal with the Beta of each class; Beta(1, 1) is left uniform. */
-regal_status regal_settings_propose(regal_context *context,
-                                    const regal_problem *problem,
-                                    const regal_settings *settings,
-                                    regal_proposal **proposal);
+/* Its sizes and its bias, except where the options were given explicitly, and
+ * what else the options say. */
+regal_brkga_settings regal_settings_apply(const regal_settings *settings,
+                                          const regal_options *options);
 
 /* BRKGA with these settings, as a method runs. */
 regal_status regal_settings_run(regal_search *search,
                                 const regal_settings *settings);
 
-/* The same on the calling thread's pool, without the plan: what it finds with
- * so many evaluations. After a stop request *complete is false, and *found of
- * no use. */
-regal_status regal_settings_try(regal_context *context,
-                                const regal_problem *problem,
-                                const regal_options *options, regal_pool *pool,
-                                const regal_settings *settings, uint64_t budget,
-                                regal_fitness *found, bool *complete);
+/* The same without the plan: the fitness of what it finds. */
+regal_status regal_settings_try(regal_search *search,
+                                const regal_settings *settings,
+                                regal_fitness *found);
 
 #endif

@@ -82,9 +82,9 @@ static regal_status read_betas(const regal_json *json, uint32_t node,
                                regal_settings *settings) {
   const char *classes[REGAL_MOST_CLASSES + 1] = {NULL};
   uint32_t found[REGAL_MOST_CLASSES];
-  size_t count = regal_decoder_class_count(settings->decoder);
+  size_t count = regal_decoder_class_count(settings->brkga.decoder);
   for (size_t c = 0; c < count; c++)
-    classes[c] = settings->decoder->classes[c].name;
+    classes[c] = settings->brkga.decoder->classes[c].name;
   REGAL_TRY(regal_json_members(json, node, true, classes, found));
   for (size_t c = 0; c < count; c++)
     if (found[c])
@@ -94,11 +94,11 @@ static regal_status read_betas(const regal_json *json, uint32_t node,
 
 static regal_status check_sizes(const regal_json *json,
                                 const regal_settings *settings) {
-  if (settings->elites + settings->mutants < 1)
+  if (settings->brkga.elites + settings->brkga.mutants < 1)
     return REGAL_OK;
   return regal_json_fail(json, 0,
                          "elites %g and mutants %g leave no room for children",
-                         settings->elites, settings->mutants);
+                         settings->brkga.elites, settings->brkga.mutants);
 }
 
 static regal_status read_document(const regal_json *json,
@@ -116,13 +116,15 @@ static regal_status read_document(const regal_json *json,
     if (!found[key])
       return regal_json_fail(json, 0, "the settings have no \"%s\"", keys[key]);
   REGAL_TRY(read_decoder(json, found[KEY_DECODER], &read));
+  REGAL_TRY(read_whole(json, found[KEY_POPULATION], "population",
+                       &read.brkga.population));
   REGAL_TRY(
-      read_whole(json, found[KEY_POPULATION], "population", &read.population));
-  REGAL_TRY(read_whole(json, found[KEY_ISLANDS], "islands", &read.islands));
-  REGAL_TRY(read_real(json, found[KEY_ELITES], "elites", &read.elites));
-  REGAL_TRY(read_real(json, found[KEY_MUTANTS], "mutants", &read.mutants));
+      read_whole(json, found[KEY_ISLANDS], "islands", &read.brkga.islands));
+  REGAL_TRY(read_real(json, found[KEY_ELITES], "elites", &read.brkga.elites));
   REGAL_TRY(
-      read_real(json, found[KEY_ELITE_BIAS], "elite-bias", &read.elite_bias));
+      read_real(json, found[KEY_MUTANTS], "mutants", &read.brkga.mutants));
+  REGAL_TRY(read_real(json, found[KEY_ELITE_BIAS], "elite-bias",
+                      &read.brkga.elite_bias));
   REGAL_TRY(read_betas(json, found[KEY_BETAS], &read));
   REGAL_TRY(check_sizes(json, &read));
   *settings = read;
@@ -159,7 +161,7 @@ static void put_real(regal_text *text, const char *before, double value) {
 }
 
 static void put_betas(regal_text *text, const regal_settings *settings) {
-  const regal_decoder *decoder = settings->decoder;
+  const regal_decoder *decoder = settings->brkga.decoder;
   regal_text_format(text, ",\n \"betas\": {");
   for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {
     regal_text_format(text, "%s", c ? ", " : "");
@@ -195,12 +197,13 @@ regal_status regal_settings_save(regal_context *context, const char *path,
   regal_text text;
   regal_text_init(&text, context);
   regal_text_format(&text, "{\"regal_settings\": 1,\n \"decoder\": ");
-  regal_text_json(&text, settings->decoder->name);
-  regal_text_format(&text, ",\n \"population\": %u", settings->population);
-  put_real(&text, ", \"elites\": ", settings->elites);
-  put_real(&text, ", \"mutants\": ", settings->mutants);
-  put_real(&text, ", \"elite_bias\": ", settings->elite_bias);
-  regal_text_format(&text, ", \"islands\": %u", settings->islands);
+  regal_text_json(&text, settings->brkga.decoder->name);
+  regal_text_format(&text, ",\n \"population\": %u",
+                    settings->brkga.population);
+  put_real(&text, ", \"elites\": ", settings->brkga.elites);
+  put_real(&text, ", \"mutants\": ", settings->brkga.mutants);
+  put_real(&text, ", \"elite_bias\": ", settings->brkga.elite_bias);
+  regal_text_format(&text, ", \"islands\": %u", settings->brkga.islands);
   put_betas(&text, settings);
   if (origin)
     put_origin(&text, origin);

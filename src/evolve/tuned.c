@@ -22,19 +22,16 @@ static regal_status fit_decoder(regal_context *context,
                                 const regal_options *options, const char *name,
                                 regal_settings *settings) {
   const char *wanted = options->decoder;
-  if (!wanted[0] || !strcmp(wanted, settings->decoder->name))
+  if (!wanted[0] || !strcmp(wanted, settings->brkga.decoder->name))
     return REGAL_OK;
   if (options->settings[0])
     return regal_fail(context, REGAL_BAD_INPUT,
                       "%s: found settings for decoder %s, expected %s", name,
-                      settings->decoder->name, wanted);
-  regal_settings sizes = *settings;
+                      settings->brkga.decoder->name, wanted);
+  regal_brkga_settings sizes = settings->brkga;
   *settings = regal_settings_standard(regal_decoder_find(wanted));
-  settings->population = sizes.population;
-  settings->islands = sizes.islands;
-  settings->elites = sizes.elites;
-  settings->mutants = sizes.mutants;
-  settings->elite_bias = sizes.elite_bias;
+  sizes.decoder = settings->brkga.decoder;
+  settings->brkga = sizes;
   return REGAL_OK;
 }
 

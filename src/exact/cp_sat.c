@@ -102,7 +102,7 @@ static regal_status add_hint(run *run, regal_formulation *form) {
                                  sizeof *form->model.hint);
   if (!form->model.hint)
     return regal_fail_memory(search->context);
-  regal_simulate(search->simulator, search->best, &cost);
+  REGAL_TRY(regal_search_cost(search, search->best, &cost));
   return regal_formulation_assign(form, search->best, &cost, form->model.hint);
 }
 
@@ -113,7 +113,7 @@ static regal_status solve_slice(run *run, const regal_exact_request *request) {
   REGAL_TRY(regal_formulate(search->context, search->problem, request, &form));
   regal_status status = add_hint(run, &form);
   if (status == REGAL_OK)
-    status = call(run, &form.model, search->deadline, &answer);
+    status = call(run, &form.model, search->budget.deadline, &answer);
   if (status == REGAL_OK)
     status = take_answer(run, &form, &answer);
   regal_release(search->context, answer.values);
@@ -166,8 +166,7 @@ static regal_status take_phases(run *run, const regal_phases *phases,
 
 static regal_status solve_phases(run *run) {
   regal_search *search = run->search;
-  double now = regal_seconds();
-  double until = now + PHASES_SHARE * (search->deadline - now);
+  double until = regal_budget_share(&search->budget, PHASES_SHARE).deadline;
   bool proven = false;
   run->slice = FIRST_SLICE;
   while (!proven && !regal_search_should_stop(search) &&
@@ -200,14 +199,15 @@ static regal_status start(regal_search *search) {
   }
   if (search->problem->ops <= SMALL_OPS || regal_search_should_stop(search))
     return REGAL_OK;
-  double deadline = search->deadline, now = regal_seconds();
-  search->deadline = now + fmin(AUTO_SECONDS, AUTO_SHARE * (deadline - now));
+  regal_search stage;
+  regal_search_stage(search, AUTO_SHARE, &stage);
+  stage.budget.deadline =
+      fmin(stage.budget.deadline, regal_seconds() + AUTO_SECONDS);
   if (search->options->evaluations > 0)
-    search->budget = (uint64_t)search->options->evaluations;
-  regal_status status = regal_method_auto(search);
-  search->budget = UINT64_MAX;
-  search->deadline = deadline;
-  search->stop = REGAL_STOP_DONE;
+    stage.budget.limit = (uint64_t)search->options->evaluations;
+  regal_auto_settings settings = regal_auto_settings_of(search->options);
+  regal_status status = regal_auto(&stage, &settings);
+  regal_search_close(&stage);
   return status;
 }
 
@@ -232,7 +232,7 @@ static void tell(run *run, regal_fitness before) {
                        run->calls, run->calls == 1 ? "" : "s", end, gain);
 }
 
-static regal_status solve(regal_search *search) {
+regal_status regal_method_cp_sat(regal_search *search) {
   run run = {.search = search};
   REGAL_TRY(regal_cp_library_open(search->context, search->options->ortools,
                                   &run.library));
@@ -243,14 +243,4 @@ static regal_status solve(regal_search *search) {
   REGAL_TRY(solve_steps(&run));
   tell(&run, before);
   return REGAL_OK;
-}
-
-regal_status regal_method_cp_sat(regal_search *search) {
-  uint64_t budget = search->budget;
-  search->budget = UINT64_MAX;
-  if (isinf(search->deadline))
-    search->deadline = search->began + DEFAULT_SECONDS;
-  regal_status status = solve(search);
-  search->budget = budget;
-  return status;
 }

@@ -95,7 +95,7 @@ static size_t pack_parameters(const regal_search *search, double seconds,
   parameters.has_max_time_in_seconds = true;
   parameters.max_time_in_seconds = seconds;
   parameters.has_random_seed = true;
-  parameters.random_seed = (int32_t)(search->options->seed % INT32_MAX);
+  parameters.random_seed = (int32_t)(search->seed % INT32_MAX);
   parameters.has_num_workers = true;
   parameters.num_workers = regal_pool_threads(search->pool);
   parameters.has_log_search_progress = true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/episode.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "evolve/brkga.h"
@@ -23,22 +22,6 @@ static double mean_of_best(double *costs, size_t count, uint32_t best_of) {
   for (size_t i = 0; i < used; i++)
     sum += costs[i];
   return sum / (double)used;
-}
-
-static regal_search make_search(const regal_runner *runner,
-                                const regal_problem *problem,
-                                const regal_proposal *proposal, uint64_t seed,
-                                uint64_t evaluations) {
-  runner->options->seed = (int64_t)(seed >> 1);
-  return (regal_search){.context = runner->context,
-                        .problem = problem,
-                        .options = runner->options,
-                        .proposal = proposal,
-                        .pool = runner->single,
-                        .budget = evaluations,
-                        .began = 0,
-                        .deadline = INFINITY,
-                        .best_fitness = REGAL_FITNESS_WORST};
 }
 
 /* -- Only the initial population --------------------------------------------
@@ -114,10 +97,13 @@ static regal_status
 evolve(const regal_runner *runner, const regal_problem *problem,
        const regal_decoder *decoder, const regal_proposal *proposal,
        uint64_t seed, uint64_t evaluations, uint32_t best_of, double *cost) {
-  regal_search search =
-      make_search(runner, problem, proposal, seed, evaluations);
+  regal_brkga_settings settings = runner->settings->brkga;
+  regal_search search;
   regal_brkga *brkga;
-  REGAL_TRY(regal_brkga_create(&search, decoder, &brkga));
+  settings.decoder = decoder;
+  regal_search_open(&search, runner->context, problem, runner->single,
+                    seed >> 1, evaluations);
+  REGAL_TRY(regal_brkga_create(&search, &settings, proposal, &brkga));
   while (regal_brkga_step(brkga))
     ;
   regal_status status = REGAL_OK;
@@ -135,9 +121,8 @@ regal_status regal_episode_run(const regal_runner *runner,
                                const regal_proposal *proposal, uint64_t seed,
                                uint64_t evaluations, uint32_t best_of,
                                double *cost) {
-  const regal_options *options = runner->options;
-  if (proposal && options->islands == 1 &&
-      evaluations <= (uint64_t)options->population)
+  const regal_brkga_settings *settings = &runner->settings->brkga;
+  if (proposal && settings->islands == 1 && evaluations <= settings->population)
     return draw_population(runner, problem, decoder, proposal, seed,
                            evaluations, best_of, cost);
   return evolve(runner, problem, decoder, proposal, seed, evaluations, best_of,
@@ -149,11 +134,13 @@ regal_status regal_episode_features(const regal_runner *runner,
                                     const regal_decoder *decoder, uint64_t seed,
                                     uint64_t evaluations,
                                     regal_brkga_features **features) {
-  regal_search search = make_search(runner, problem, NULL, seed, evaluations);
-  REGAL_TRY(
-      regal_simulator_create(runner->context, problem, &search.simulator));
+  regal_brkga_settings settings = runner->settings->brkga;
+  regal_search search;
+  settings.decoder = decoder;
+  regal_search_open(&search, runner->context, problem, runner->single,
+                    seed >> 1, evaluations);
   regal_status status =
-      regal_brkga_features_run(&search, decoder, evaluations, features);
-  regal_simulator_free(search.simulator);
+      regal_brkga_features_run(&search, &settings, evaluations, features);
+  regal_search_close(&search);
   return status;
 }

@@ -7,14 +7,14 @@
 #ifndef REGAL_LEARN_EPISODE_H
 #define REGAL_LEARN_EPISODE_H
 
-#include "evolve/proposal.h"
+#include "auto/auto.h"
 #include "learn/guide/brkga_features.h"
 
 /* What one thread runs episodes with. */
 typedef struct regal_runner {
-  regal_context *context; /* the thread's own */
-  regal_pool *single;     /* a pool of one thread */
-  regal_options *options; /* of BRKGA; the seed is set for each run */
+  regal_context *context;              /* the thread's own */
+  regal_pool *single;                  /* a pool of one thread */
+  const regal_auto_settings *settings; /* of BRKGA, and of the teacher */
 } regal_runner;
 
 /* The mean of the `best_of` best costs of `evaluations`, which is the best cost

@@ -17,19 +17,13 @@ enum { TEACHER_EVALUATIONS = 100000 };
 static regal_status find_plan(const regal_runner *runner,
                               const regal_problem *problem, uint64_t seed,
                               regal_plan **plan) {
-  runner->options->seed = (int64_t)(seed >> 1);
-  regal_search search = {.context = runner->context,
-                         .problem = problem,
-                         .options = runner->options,
-                         .pool = runner->single,
-                         .budget = TEACHER_EVALUATIONS,
-                         .deadline = INFINITY,
-                         .best_fitness = REGAL_FITNESS_WORST};
-  REGAL_TRY(
-      regal_simulator_create(runner->context, problem, &search.simulator));
-  regal_status status = regal_method_auto(&search);
-  regal_simulator_free(search.simulator);
+  regal_search search;
+  regal_search_open(&search, runner->context, problem, runner->single,
+                    seed >> 1, TEACHER_EVALUATIONS);
+  regal_status status = regal_auto(&search, runner->settings);
   *plan = search.best;
+  search.best = NULL;
+  regal_search_close(&search);
   return status;
 }
 
@@ -46,13 +40,6 @@ regal_status regal_teacher_genes(const regal_runner *runner,
 }
 
 /* -- Actions --------------------------------------------------------------- */
-
-static size_t find_class(const regal_decoder *decoder, const char *name) {
-  size_t c = 0;
-  while (strcmp(decoder->classes[c].name, name) != 0)
-    c++;
-  return c;
-}
 
 static uint8_t level_at(double share, uint32_t levels) {
   double level = floor(share * levels);
@@ -86,7 +73,7 @@ void regal_teacher_actions(const regal_policy_config *config,
                            uint8_t *actions) {
   for (uint32_t h = 0; h < config->head_count; h++) {
     const regal_policy_head *head = &config->heads[h];
-    size_t c = find_class(decoder, head->gene_class);
+    size_t c = regal_decoder_class(decoder, head->gene_class);
     size_t count = regal_class_genes(problem, decoder->classes[c].domain);
     bool places = decoder->classes[c].domain == REGAL_GENE_OP_DEVICE;
     set_head(head, places, genes + regal_class_begin(decoder, problem, c),

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-static regal_status make_runners(regal_workers *workers,
-                                 const regal_options *options) {
+static regal_status make_runners(regal_workers *workers) {
   regal_context *context = workers->context;
   workers->runners =
       regal_alloc(context, (size_t)workers->threads, sizeof *workers->runners);
@@ -13,24 +12,21 @@ static regal_status make_runners(regal_workers *workers,
   for (int i = 0; i < workers->threads; i++) {
     regal_runner *runner = &workers->runners[i];
     runner->context = regal_children_at(workers->contexts, i);
-    runner->options = regal_alloc(context, 1, sizeof *runner->options);
-    if (!runner->options)
-      return regal_fail_memory(context);
-    *runner->options = *options;
-    runner->options->restart = 0;
-    runner->options->target = 0;
+    runner->settings = &workers->settings;
     REGAL_TRY(regal_pool_create(context, 1, &runner->single));
   }
   return REGAL_OK;
 }
 
 static regal_status fill(regal_workers *workers, const regal_options *options) {
+  workers->settings = regal_auto_settings_of(options);
+  workers->settings.brkga.restart = 0;
   REGAL_TRY(regal_pool_create(workers->context, (int)options->threads,
                               &workers->pool));
   workers->threads = regal_pool_threads(workers->pool);
   REGAL_TRY(regal_children_create(workers->context, workers->threads,
                                   &workers->contexts));
-  return make_runners(workers, options);
+  return make_runners(workers);
 }
 
 regal_status regal_workers_create(regal_context *context,
@@ -51,10 +47,8 @@ regal_status regal_workers_create(regal_context *context,
 void regal_workers_free(regal_workers *workers) {
   if (!workers)
     return;
-  for (int i = 0; workers->runners && i < workers->threads; i++) {
+  for (int i = 0; workers->runners && i < workers->threads; i++)
     regal_pool_free(workers->runners[i].single);
-    regal_release(workers->context, workers->runners[i].options);
-  }
   regal_release(workers->context, workers->runners);
   regal_children_free(workers->contexts);
   regal_pool_free(workers->pool);

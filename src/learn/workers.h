@@ -11,10 +11,12 @@ typedef struct regal_workers {
   regal_pool *pool;
   int threads;
   regal_children *contexts;
+  regal_auto_settings settings;
   regal_runner *runners; /* [threads] */
 } regal_workers;
 
-/* BRKGA runs with the options of its group. */
+/* BRKGA and the teacher run with the options of their groups, which must stay:
+ * the settings refer to them. */
 regal_status regal_workers_create(regal_context *context,
                                   const regal_options *options,
                                   regal_workers **workers);

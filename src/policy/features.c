@@ -145,22 +145,11 @@ static regal_status make_encoding(regal_context *context,
 
 /* -- Features -------------------------------------------------------------- */
 
-static double mean_run_ns(const regal_problem *problem, uint32_t op) {
-  double sum = 0;
-  uint32_t count = 0;
-  for (uint32_t a = 0; a < problem->devices; a++)
-    if (problem->allowed[op] >> a & 1) {
-      sum += (double)regal_problem_run_ns(problem, op, a);
-      count++;
-    }
-  return count ? sum / count : 0;
-}
-
 static void find_longest(regal_feature_source *source, double *run_ns) {
   const regal_problem *problem = source->problem;
   source->longest_ns = 0;
   for (uint32_t op = 0; op < problem->ops; op++) {
-    run_ns[op] = mean_run_ns(problem, op);
+    run_ns[op] = regal_problem_mean_run_ns(problem, op);
     if (run_ns[op] > source->longest_ns)
       source->longest_ns = run_ns[op];
   }

@@ -1,16 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A search: opened with a budget, offered plans, asked whether to stop, closed.
+ *
+ * Children and stages (search.h) count their own evaluations. The parent learns
+ * of them when they are closed; what is reported while they run is the sum over
+ * all searches above. Only the simulator is shared, as long as the problem is
+ * the same: it is scratch memory.
+ */
 #include "search/search.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #define REPORTS_PER_SECOND 5
-/* All of the work for this share of the limit. */
-#define EXCESS_PRICE 3.0
+
+/* -- Opening and closing ----------------------------------------------------
+ */
+
+void regal_search_open(regal_search *search, regal_context *context,
+                       const regal_problem *problem, regal_pool *pool,
+                       uint64_t seed, uint64_t evaluations) {
+  *search = (regal_search){.context = context,
+                           .problem = problem,
+                           .pool = pool,
+                           .budget = regal_budget_of(context, evaluations),
+                           .seed = seed,
+                           .plan_fitness = REGAL_FITNESS_WORST,
+                           .best_fitness = REGAL_FITNESS_WORST,
+                           .began = regal_seconds()};
+}
+
+void regal_search_child(regal_search *parent, const regal_problem *problem,
+                        double share, regal_search *child) {
+  bool same = problem == parent->problem;
+  regal_search_open(child, parent->context, problem, parent->pool, parent->seed,
+                    0);
+  child->budget = regal_budget_share(&parent->budget, share);
+  child->parent = parent;
+  child->began = parent->began;
+  if (same) {
+    child->bound = parent->bound;
+    child->best_fitness = parent->best_fitness;
+    child->simulator = parent->simulator;
+  } else {
+    child->budget.target = 0; /* of the parent's objective */
+  }
+}
+
+void regal_search_stage(regal_search *parent, double share,
+                        regal_search *stage) {
+  regal_search_child(parent, parent->problem, share, stage);
+  stage->stage = true;
+  stage->best = parent->best;
+  stage->plan_fitness = parent->plan_fitness;
+  parent->best = NULL;
+}
+
+static void return_to(regal_search *parent, regal_search *search) {
+  parent->budget.used += search->budget.used;
+  if (search->problem == parent->problem) {
+    parent->simulator = search->simulator;
+    search->simulator = NULL;
+  }
+  if (search->stage) {
+    parent->best = search->best;
+    parent->plan_fitness = search->plan_fitness;
+    parent->best_fitness = search->best_fitness;
+    search->best = NULL;
+  }
+  if (search->stop != REGAL_STOP_DONE)
+    regal_search_should_stop(parent);
+}
+
+void regal_search_close(regal_search *search) {
+  if (search->parent)
+    return_to(search->parent, search);
+  regal_simulator_free(search->simulator);
+  regal_plan_free(search->best);
+  search->simulator = NULL;
+  search->best = NULL;
+}
+
+/* -- Plans ------------------------------------------------------------------
+ */
+
+regal_status regal_search_cost(regal_search *search, const regal_plan *plan,
+                               regal_cost *cost) {
+  if (!search->simulator)
+    REGAL_TRY(regal_simulator_create(search->context, search->problem,
+                                     &search->simulator));
+  regal_simulate(search->simulator, plan, cost);
+  return REGAL_OK;
+}
 
 regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
   regal_cost cost;
-  regal_simulate(search->simulator, plan, &cost);
+  regal_status status = regal_search_cost(search, plan, &cost);
+  if (status != REGAL_OK) {
+    regal_plan_free(plan);
+    return status;
+  }
   regal_fitness fitness = regal_fitness_of(search->problem, &cost);
   if (search->best && !regal_fitness_less(fitness, search->plan_fitness)) {
     regal_plan_free(plan);
@@ -41,9 +130,12 @@ double regal_search_energy(const regal_problem *problem,
   double whole = problem->objective == REGAL_MEMORY
                      ? limit
                      : (double)problem->graph->work_ns;
-  double price = EXCESS_PRICE * (whole + 1) / (limit + 1);
+  double price = REGAL_EXCESS_PRICE * (whole + 1) / (limit + 1);
   return (double)fitness.value + price * (double)fitness.excess;
 }
+
+/* -- Progress and the end ---------------------------------------------------
+ */
 
 void regal_search_note(regal_search *search, regal_fitness fitness) {
   if (!regal_fitness_less(fitness, search->best_fitness))
@@ -57,39 +149,53 @@ static int64_t objective_bound(const regal_search *search) {
                                                     : search->bound.runtime_ns;
 }
 
-static bool ends(regal_search *search, bool condition, regal_stop stop) {
-  if (condition)
+bool regal_search_should_stop(regal_search *search) {
+  int64_t value = search->best_fitness.value;
+  bool fits = search->best_fitness.excess == 0;
+  regal_stop stop = regal_budget_stop(&search->budget, value, fits);
+  if (stop != REGAL_STOP_INTERRUPT && fits && value <= objective_bound(search))
+    stop = REGAL_STOP_BOUND;
+  if (stop != REGAL_STOP_DONE)
     search->stop = stop;
-  return condition;
+  return stop != REGAL_STOP_DONE;
 }
 
-bool regal_search_should_stop(regal_search *search) {
-  const regal_fitness *best = &search->best_fitness;
-  bool fits = best->excess == 0;
-  return ends(search, regal_stop_requested(search->context),
-              REGAL_STOP_INTERRUPT) ||
-         ends(search, fits && best->value <= objective_bound(search),
-              REGAL_STOP_BOUND) ||
-         ends(search, fits && (double)best->value <= search->options->target,
-              REGAL_STOP_TARGET) ||
-         ends(search, search->evaluations >= search->budget,
-              REGAL_STOP_BUDGET) ||
-         ends(search, regal_seconds() >= search->deadline, REGAL_STOP_TIME);
+/* -- Reports ----------------------------------------------------------------
+ */
+
+static regal_search *root_of(regal_search *search) {
+  while (search->parent)
+    search = search->parent;
+  return search;
+}
+
+static uint64_t evaluations_of_all(const regal_search *search) {
+  uint64_t sum = 0;
+  for (; search; search = search->parent)
+    sum += search->budget.used;
+  return sum;
 }
 
 void regal_search_report(regal_search *search, bool improved) {
   regal_context *context = search->context;
-  double now = regal_seconds();
-  if (!context->progress ||
-      (!improved && now - search->last_report < 1.0 / REPORTS_PER_SECOND))
+  if (!context->progress)
     return;
-  search->last_report = now;
+  /* a search for another problem, such as a coarser one, shows the one that it
+   * works for */
+  regal_search *root = root_of(search), *shown = search;
+  while (shown->problem != root->problem)
+    shown = shown->parent;
+  double now = regal_seconds();
+  bool due = now - root->last_report >= 1.0 / REPORTS_PER_SECOND;
+  if (!due && !(improved && shown == search))
+    return;
+  root->last_report = now;
   regal_progress progress = {
-      .evaluations = search->evaluations,
-      .seconds = now - search->began,
-      .best = search->best_fitness.value,
-      .bound = objective_bound(search),
-      .fits = search->best_fitness.excess == 0,
+      .evaluations = evaluations_of_all(search),
+      .seconds = now - root->began,
+      .best = shown->best_fitness.value,
+      .bound = objective_bound(shown),
+      .fits = shown->best_fitness.excess == 0,
   };
   context->progress(context->progress_state, &progress);
 }

@@ -4,6 +4,10 @@
  * A method is a function from a search to a status. It offers plans, asks
  * whether it should stop, and says in one line what it did. Methods are rows of
  * one table, in api/methods.c.
+ *
+ * A search inside a search is a *child*, with a share of what is left of its
+ * parent's budget, or a *stage*, which also goes on from the parent's best plan
+ * and hands back a better one. Nothing else changes a search that runs.
  */
 #ifndef REGAL_SEARCH_SEARCH_H
 #define REGAL_SEARCH_SEARCH_H
@@ -12,47 +16,90 @@
 #include "cost/model/fitness.h"
 #include "cost/model/plan.h"
 #include "cost/model/simulate.h"
+#include "search/budget.h"
 
 typedef struct regal_search regal_search;
 typedef struct regal_proposer regal_proposer; /* evolve/proposer.h */
 typedef regal_status (*regal_method_fn)(regal_search *search);
 
+typedef enum regal_method_policy {
+  REGAL_METHOD_NO_POLICY,
+  REGAL_METHOD_MAY_USE_POLICY,
+  REGAL_METHOD_NEEDS_POLICY
+} regal_method_policy;
+
+/* The budget where the user gives none. */
+typedef enum regal_method_budget {
+  REGAL_BUDGET_PAPER,  /* 5000 evaluations */
+  REGAL_BUDGET_SECOND, /* as many moves as a second allows, by the graph */
+  REGAL_BUDGET_MINUTE  /* of time; evaluations never end it */
+} regal_method_budget;
+
+/* A row of the table in api/methods.c. What is left out is 0: no policy. */
 typedef struct regal_method {
   const char *name;
   const char *help;   /* one line for `regal methods` */
   const char *budget; /* what --evaluations and --time mean for it */
   regal_method_fn run;
+  regal_method_budget by_default;
+  regal_method_policy policy;
+  const char *policy_kind; /* the only kind that it takes, or NULL */
 } regal_method;
 
 struct regal_search {
   regal_context *context;
   const regal_problem *problem;
+  regal_pool *pool; /* borrowed; may be NULL for methods of one pass */
+  regal_budget budget;
+  uint64_t seed;
+  regal_bound bound; /* known so far; zeros where nothing is */
+
+  /* What the user said: methods read their settings there when they begin.
+   * NULL in a search inside a search. */
   const regal_options *options;
   const regal_method *method;
   const regal_proposal *proposal; /* or NULL: uniform */
   const regal_proposer *proposer; /* or NULL: no policy */
   const regal_plan *start;        /* or NULL */
-  regal_bound bound;
-  regal_pool *pool;
-  regal_simulator *simulator;
-
-  uint64_t budget;      /* evaluations; UINT64_MAX: no limit */
-  uint64_t evaluations; /* used so far */
-  double began, ended;  /* regal_seconds() of the search */
-  double deadline;      /* or infinity */
-  double last_report;
 
   regal_plan *best;           /* owned; NULL until the first offer */
   regal_fitness plan_fitness; /* of `best` */
   regal_fitness best_fitness; /* of `best`, or of what a method still holds as
                                  genes: what progress and stop rules see */
   regal_stop stop;
-  char account[1024]; /* what the method did, in one line */
+  double began, ended; /* in regal_seconds() */
+  char account[1024];  /* what the method did, in one line */
+
+  /* Of search.c alone. */
+  regal_search *parent;       /* or NULL */
+  regal_simulator *simulator; /* made when the first plan is costed */
+  double last_report;         /* of the root */
+  bool stage;
 };
 
-/* Offers a plan: costs it with the fast simulator, keeps it if it is better
- * than the best so far, frees it otherwise. Takes the plan over in any case.
- * Does not count as an evaluation. */
+/* A search of its own that begins now. The fields of its user, and deadline and
+ * target of the budget, can be set after that. */
+void regal_search_open(regal_search *search, regal_context *context,
+                       const regal_problem *problem, regal_pool *pool,
+                       uint64_t seed, uint64_t evaluations);
+/* A child: another problem, or the same from nothing. The caller may take its
+ * best plan. A child for another problem knows no bound and no target, and
+ * progress does not speak of what it finds. */
+void regal_search_child(regal_search *parent, const regal_problem *problem,
+                        double share, regal_search *child);
+/* A stage of the same search. Its best plan is the parent's, which has none
+ * until the stage is closed. */
+void regal_search_stage(regal_search *parent, double share,
+                        regal_search *stage);
+/* Frees what the search holds. The parent counts the evaluations of a child,
+ * and takes the best plan back from a stage. */
+void regal_search_close(regal_search *search);
+
+/* Costs a plan with the fast simulator. Does not count as an evaluation. */
+regal_status regal_search_cost(regal_search *search, const regal_plan *plan,
+                               regal_cost *cost);
+/* Offers a plan: costs it, keeps it if it is better than the best so far, frees
+ * it otherwise. Takes the plan over in any case. */
 regal_status regal_search_offer(regal_search *search, regal_plan *plan);
 /* The same for an order of all ops and a device for each. */
 regal_status regal_search_offer_order(regal_search *search,
@@ -63,7 +110,7 @@ regal_status regal_search_offer_order(regal_search *search,
 double regal_search_energy(const regal_problem *problem, regal_fitness fitness);
 /* A method has found something this good, and will offer its plan later. */
 void regal_search_note(regal_search *search, regal_fitness fitness);
-/* True when time, target, bound or the user end the search; sets stop. */
+/* True when budget, target, bound or the user end the search; sets stop. */
 bool regal_search_should_stop(regal_search *search);
 /* Calls the progress function: always if `improved`, else a few times a
  * second. */

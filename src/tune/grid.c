@@ -52,11 +52,11 @@ size_t regal_grid_count(const regal_decoder *decoder) {
 regal_settings regal_grid_at(const regal_decoder *decoder, double elite_bias,
                              size_t index) {
   regal_settings settings = regal_settings_standard(decoder);
-  settings.elite_bias = elite_bias;
-  settings.population = populations[digit(&index, COUNT(populations))];
-  settings.elites = elites[digit(&index, COUNT(elites))];
-  settings.mutants = mutants[digit(&index, COUNT(mutants))];
-  settings.islands = islands[digit(&index, COUNT(islands))];
+  settings.brkga.elite_bias = elite_bias;
+  settings.brkga.population = populations[digit(&index, COUNT(populations))];
+  settings.brkga.elites = elites[digit(&index, COUNT(elites))];
+  settings.brkga.mutants = mutants[digit(&index, COUNT(mutants))];
+  settings.brkga.islands = islands[digit(&index, COUNT(islands))];
   for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {
     const shapes *choice = &by_domain[decoder->classes[c].domain];
     settings.beta[c] = choice->shape[digit(&index, choice->count)];
@@ -65,18 +65,19 @@ regal_settings regal_grid_at(const regal_decoder *decoder, double elite_bias,
 }
 
 static bool is_standard(const regal_settings *settings,
-                        const regal_settings *standard) {
-  for (size_t c = 0; c < regal_decoder_class_count(settings->decoder); c++)
+                        const regal_brkga_settings *standard) {
+  const regal_brkga_settings *brkga = &settings->brkga;
+  for (size_t c = 0; c < regal_decoder_class_count(brkga->decoder); c++)
     if (settings->beta[c].a != 1 || settings->beta[c].b != 1)
       return false;
-  return settings->population == standard->population &&
-         settings->elites == standard->elites &&
-         settings->mutants == standard->mutants &&
-         settings->islands == standard->islands;
+  return brkga->population == standard->population &&
+         brkga->elites == standard->elites &&
+         brkga->mutants == standard->mutants &&
+         brkga->islands == standard->islands;
 }
 
 size_t regal_grid_standard(const regal_decoder *decoder) {
-  regal_settings standard = regal_settings_standard(decoder);
+  regal_brkga_settings standard = regal_settings_standard(decoder).brkga;
   size_t index = 0, count = regal_grid_count(decoder);
   for (; index < count; index++) {
     regal_settings settings =

@@ -79,8 +79,8 @@ static uint64_t fingerprint_of(const tuner *t) {
   for (size_t i = 0; i < regal_grid_count(t->decoder); i++) {
     regal_settings s = regal_grid_at(t->decoder, .7, i);
     char text[128];
-    snprintf(text, sizeof text, "%u %u %g %g", s.population, s.islands,
-             s.elites, s.mutants);
+    snprintf(text, sizeof text, "%u %u %g %g", s.brkga.population,
+             s.brkga.islands, s.brkga.elites, s.brkga.mutants);
     hash = regal_hash_text(hash, text);
     for (size_t c = 0; c < REGAL_MOST_CLASSES; c++) {
       snprintf(text, sizeof text, "%g %g", s.beta[c].a, s.beta[c].b);
@@ -167,15 +167,19 @@ static void run_pair(void *state, size_t item, int thread) {
     return;
   regal_settings settings =
       regal_grid_at(t->decoder, t->options->elite_bias, wanted.setting);
+  regal_search search;
   regal_fitness found;
-  bool complete = false;
-  regal_status status = regal_settings_try(
-      context, t->set.problems[wanted.graph], t->options, t->singles[thread],
-      &settings, t->evaluations, &found, &complete);
+  regal_search_open(&search, context, t->set.problems[wanted.graph],
+                    t->singles[thread], (uint64_t)t->options->seed,
+                    t->evaluations);
+  search.options = t->options;
+  search.budget.target = t->options->target;
+  regal_status status = regal_settings_try(&search, &settings, &found);
   if (status != REGAL_OK)
     t->statuses[thread] = status;
-  else if (complete)
+  else if (search.stop != REGAL_STOP_INTERRUPT)
     *result = (regal_tried){found.excess, found.value};
+  regal_search_close(&search);
 }
 
 /* A failure of any thread is one of the call. */

@@ -44,13 +44,16 @@ static regal_status run_problem(regal_context *context,
                                 const regal_options *options,
                                 const regal_problem *problem,
                                 outcome *outcome) {
+  regal_brkga_settings settings = regal_brkga_settings_of(options);
+  regal_search search;
   regal_pool *pool;
-  bool complete;
   REGAL_TRY(regal_bound_runtime(context, problem, &outcome->bound_ns));
   REGAL_TRY(regal_pool_create(context, 1, &pool));
-  regal_status status =
-      regal_brkga_milestones(context, problem, options, pool, budgets,
-                             MILESTONES, outcome->best, &complete);
+  regal_search_open(&search, context, problem, pool, (uint64_t)options->seed,
+                    budgets[MILESTONES - 1]);
+  regal_status status = regal_brkga_milestones(&search, &settings, budgets,
+                                               MILESTONES, outcome->best);
+  regal_search_close(&search);
   regal_pool_free(pool);
   return status;
 }

@@ -20,7 +20,7 @@ static inline bool can_run(const char *method) {
 static inline bool give_policy(const char *method, regal_options *options) {
   const regal_method *found = regal_method_find(method);
   strcpy(options->policy,
-         found && regal_method_needs_policy(found) ? "rule" : "");
+         found && found->policy == REGAL_METHOD_NEEDS_POLICY ? "rule" : "");
   return can_run(method);
 }
 

@@ -4,9 +4,6 @@
 #ifndef REGAL_TESTS_QUICK_SEARCH_H
 #define REGAL_TESTS_QUICK_SEARCH_H
 
-#include <math.h>
-#include <string.h>
-
 #include "cost/bound/bound.h"
 #include "cost/verify/verify.h"
 #include "search/search.h"
@@ -15,20 +12,14 @@ static inline regal_status quick_begin(regal_search *search,
                                        regal_context *context,
                                        const regal_problem *problem,
                                        const regal_options *options) {
-  memset(search, 0, sizeof *search);
-  search->context = context;
-  search->problem = problem;
+  regal_search_open(search, context, problem, NULL, (uint64_t)options->seed,
+                    REGAL_NO_LIMIT);
   search->options = options;
-  search->budget = UINT64_MAX;
-  search->deadline = INFINITY;
-  search->plan_fitness = search->best_fitness = REGAL_FITNESS_WORST;
-  REGAL_TRY(regal_bound_compute(context, problem, &search->bound));
-  return regal_simulator_create(context, problem, &search->simulator);
+  return regal_bound_compute(context, problem, &search->bound);
 }
 
 static inline void quick_end(regal_search *search) {
-  regal_plan_free(search->best);
-  regal_simulator_free(search->simulator);
+  regal_search_close(search);
 }
 
 /* The best plan passes the verifier, costs what the fast code says, and not

@@ -37,9 +37,9 @@ static inline int search_setup(void **state) {
 
 /* Ends the search and forgets its best plan, but keeps graph and options. */
 static inline void search_end(search_bench *b) {
-  regal_plan_free(b->search.best);
-  regal_simulator_free(b->search.simulator);
-  regal_pool_free(b->search.pool);
+  regal_pool *pool = b->search.pool;
+  regal_search_close(&b->search);
+  regal_pool_free(pool);
   memset(&b->search, 0, sizeof b->search);
 }
 
@@ -80,26 +80,21 @@ static inline void use_synthetic(search_bench *b, uint32_t nodes,
 
 /* Without a bound, so that nothing ends before the test says so. */
 static inline void search_begin(search_bench *b) {
-  regal_search *search = &b->search;
+  regal_pool *pool;
   search_end(b);
-  search->context = b->context;
-  search->problem = b->problem;
-  search->options = &b->options;
-  search->budget = UINT64_MAX;
-  search->deadline = INFINITY;
-  search->best_fitness = REGAL_FITNESS_WORST;
   assert_int_equal(
-      regal_pool_create(b->context, (int)b->options.threads, &search->pool),
-      REGAL_OK);
-  assert_int_equal(
-      regal_simulator_create(b->context, b->problem, &search->simulator),
-      REGAL_OK);
+      regal_pool_create(b->context, (int)b->options.threads, &pool), REGAL_OK);
+  regal_search_open(&b->search, b->context, b->problem, pool,
+                    (uint64_t)b->options.seed, REGAL_NO_LIMIT);
+  b->search.options = &b->options;
 }
 
 static inline regal_brkga *begin_brkga(search_bench *b,
                                        const regal_decoder *decoder) {
+  regal_brkga_settings settings = regal_brkga_settings_of(&b->options);
   regal_brkga *brkga;
-  if (regal_brkga_create(&b->search, decoder, &brkga))
+  settings.decoder = decoder;
+  if (regal_brkga_create(&b->search, &settings, b->search.proposal, &brkga))
     fail_msg("%s", regal_error(b->context));
   return brkga;
 }

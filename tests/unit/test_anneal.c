@@ -185,17 +185,15 @@ static regal_plan *drive(search_bench *b, const regal_annealer *annealer,
                          const regal_plan *start, int threads) {
   b->options.threads = threads;
   search_begin(b);
-  regal_anneal_job job = {.search = &b->search,
-                          .problem = b->problem,
-                          .annealer = annealer,
+  b->search.budget.limit = 600;
+  regal_anneal_job job = {.annealer = annealer,
                           .start = start,
                           .hot = annealer->hot,
-                          .cold = annealer->cold,
-                          .evaluations = 300,
-                          .deadline = INFINITY};
+                          .cold = annealer->cold};
   regal_plan *best;
-  assert_int_equal(regal_anneal(&job, &best), REGAL_OK);
-  assert_int_equal(b->search.evaluations, 300);
+  assert_int_equal(regal_anneal(&b->search, b->problem, 0.5, &job, &best),
+                   REGAL_OK);
+  assert_int_equal(b->search.budget.used, 300);
   return best;
 }
 
@@ -227,18 +225,16 @@ static void check_until_fits(search_bench *b, const regal_annealer *annealer,
     for (uint32_t a = 0; a < b->problem->devices; a++)
       b->problem->limit[a] = possible ? INT64_MAX / 4 : -1;
     search_begin(b);
-    regal_anneal_job job = {.search = &b->search,
-                            .problem = b->problem,
-                            .annealer = annealer,
+    b->search.budget.limit = 2000;
+    regal_anneal_job job = {.annealer = annealer,
                             .start = start,
                             .hot = annealer->hot,
                             .cold = annealer->cold,
-                            .evaluations = 2000,
-                            .until_fits = true,
-                            .deadline = INFINITY};
-    assert_int_equal(regal_anneal(&job, &best), REGAL_OK);
+                            .until_fits = true};
+    assert_int_equal(regal_anneal(&b->search, b->problem, 1, &job, &best),
+                     REGAL_OK);
     regal_plan_free(best);
-    assert_int_equal(b->search.evaluations, possible ? 0 : 2000);
+    assert_int_equal(b->search.budget.used, possible ? 0 : 2000);
   }
   regal_plan_free(start);
 }
@@ -259,11 +255,11 @@ static void check_levels(search_bench *b, const regal_annealer *annealer,
   for (int threads = 1; threads <= 3; threads += 2) {
     b->options.threads = threads;
     search_begin(b);
-    b->search.budget = 200;
+    b->search.budget.limit = 200;
     if (regal_multilevel(&b->search, annealer, &settings))
       fail_msg("seed %d: %s", (int)seed, regal_error(b->context));
     assert_non_null(b->search.best);
-    assert_true(b->search.evaluations <= b->search.budget);
+    assert_true(b->search.budget.used <= b->search.budget.limit);
     assert_true(
         same_fitness(judged(b, b->search.best), b->search.plan_fitness));
     if (first)

@@ -25,7 +25,7 @@ static snapshot take_snapshot(const regal_brkga *brkga) {
   snapshot s = {.genes = brkga->genes,
                 .members = members,
                 .best = brkga->best_fitness,
-                .evaluations = brkga->search->evaluations,
+                .evaluations = brkga->search->budget.used,
                 .generation = brkga->generation};
   s.slots = calloc(members, sizeof *s.slots);
   s.fitness = calloc(members, sizeof *s.fitness);
@@ -160,8 +160,8 @@ static bool has_parents(const regal_brkga *brkga, const snapshot *before,
 /* The stream of a newcomer: keyed by its number, never by who makes it. */
 static uint64_t key_of(const regal_brkga *brkga, const snapshot *before,
                        enum regal_purpose purpose, uint32_t individual) {
-  return regal_random_key((uint64_t)brkga->search->options->seed, purpose,
-                          before->generation, individual);
+  return regal_random_key(brkga->search->seed, purpose, before->generation,
+                          individual);
 }
 
 /* Makes member m of an island again, from the population before. */
@@ -230,7 +230,7 @@ static uint64_t newcomers_of(const regal_brkga *brkga, const snapshot *before) {
 }
 
 static bool exchanged(const regal_brkga *brkga) {
-  uint64_t every = (uint64_t)brkga->search->options->exchange;
+  uint64_t every = brkga->exchange;
   return brkga->islands > 1 && brkga->generation % every == 0;
 }
 
@@ -238,7 +238,7 @@ static void check_generation(regal_brkga *brkga) {
   snapshot before = take_snapshot(brkga);
   assert_true(regal_brkga_step(brkga));
   assert_int_equal(brkga->generation, before.generation + 1);
-  assert_int_equal(brkga->search->evaluations,
+  assert_int_equal(brkga->search->budget.used,
                    before.evaluations + newcomers_of(brkga, &before));
   check_slots(brkga);
   check_members(brkga);

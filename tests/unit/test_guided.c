@@ -21,8 +21,9 @@ static regal_brkga_features *run_features(search_bench *b, const char *decoder,
                                           uint64_t evaluations) {
   regal_brkga_features *features;
   search_begin(b);
-  if (regal_brkga_features_run(&b->search, regal_decoder_find(decoder),
-                               evaluations, &features))
+  regal_brkga_settings settings = regal_brkga_settings_of(&b->options);
+  settings.decoder = regal_decoder_find(decoder);
+  if (regal_brkga_features_run(&b->search, &settings, evaluations, &features))
     fail_msg("%s", regal_error(b->context));
   return features;
 }
@@ -33,7 +34,7 @@ static void check_features(search_bench *b, const char *decoder) {
   const regal_problem *problem = b->problem;
   regal_brkga_features *features = run_features(b, decoder, 400);
   assert_int_equal(features->evaluations, 400);
-  assert_int_equal(b->search.evaluations, 400);
+  assert_int_equal(b->search.budget.used, 400);
   assert_null(b->search.best);
   assert_non_null(features->best);
   assert_true(features->chromosomes > 60 && features->chromosomes <= 100);
@@ -330,9 +331,9 @@ static void test_actions_option(void **state) {
   assert_true(genes <= sizeof means[0] / sizeof(regal_gene));
   for (int i = 0; i < 3; i++) {
     regal_guidance guidance = {0};
-    search_begin(b);
-    b->search.budget = 500;
     b->options.seed = 1; /* of the features */
+    search_begin(b);
+    b->search.budget.limit = 500;
     assert_int_equal(
         guide->proposer.propose(guide, &b->search, i > 0, &guidance), REGAL_OK);
     assert_int_equal(guidance.evaluations, 250);

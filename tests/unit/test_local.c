@@ -32,7 +32,7 @@ static void begin_case(search_bench *b, uint64_t seed, uint32_t ops,
       REGAL_OK);
   assert_int_equal(quick_begin(&b->search, b->context, b->problem, &b->options),
                    REGAL_OK);
-  b->search.budget = budget;
+  b->search.budget.limit = budget;
 }
 
 static void run_local(search_bench *b) {
@@ -50,12 +50,12 @@ static void test_plans_are_valid(void **state) {
     begin_case(b, seed, seed % 8 ? 30 : 200, seed % 16 ? 4 : 64,
                seed % 3 ? REGAL_RUNTIME : REGAL_MEMORY, 400);
     b->options.local_restart = seed % 5 ? -1 : 2;
-    b->options.seed = (int64_t)seed;
+    b->search.seed = seed;
     run_local(b);
     quick_check(&b->search);
-    assert_true(b->search.evaluations <= 400);
+    assert_true(b->search.budget.used <= 400);
     if (b->search.stop == REGAL_STOP_BUDGET)
-      assert_int_equal(b->search.evaluations, 400);
+      assert_int_equal(b->search.budget.used, 400);
     else
       assert_int_equal(b->search.stop, REGAL_STOP_BOUND);
   }
@@ -67,10 +67,10 @@ static void test_budget_is_exact(void **state) {
     use_synthetic(b, 60, 3);
     search_begin(b);
     b->search.bound = (regal_bound){0};
-    b->search.budget = budget;
+    b->search.budget.limit = budget;
     b->options.local_restart = 1;
     run_local(b);
-    assert_int_equal(b->search.evaluations, budget);
+    assert_int_equal(b->search.budget.used, budget);
     assert_int_equal(b->search.stop, REGAL_STOP_BUDGET);
     assert_non_null(b->search.best);
   }
@@ -122,7 +122,7 @@ static void test_restarts(void **state) {
   use_synthetic(b, 50, 2);
   for (int restart = 0; restart < 2; restart++) {
     search_begin(b);
-    b->search.budget = 20000;
+    b->search.budget.limit = 20000;
     b->options.local_restart = restart;
     run_local(b);
     if (restart == 0) {
@@ -145,10 +145,10 @@ static void test_start_from_plan(void **state) {
     regal_plan *plan = b->search.best;
     b->search.best = NULL;
     b->search.start = plan;
-    b->search.budget = 1;
-    b->search.evaluations = 0;
+    b->search.budget.limit = 1;
+    b->search.budget.used = 0;
     run_local(b);
-    assert_int_equal(b->search.evaluations, 1);
+    assert_int_equal(b->search.budget.used, 1);
     assert_true(same_fitness(before, b->search.plan_fitness));
     regal_plan_free(plan);
   }
@@ -267,8 +267,7 @@ static void test_allocation_fails(void **state) {
       regal_status status = regal_method_local(&b->search);
       bool failed = memory.failed != 0;
       assert_int_equal(status, failed ? REGAL_NO_MEMORY : REGAL_OK);
-      regal_plan_free(b->search.best);
-      b->search.best = NULL;
+      regal_search_close(&b->search);
       regal_context_free(context);
       assert_int_equal(memory.blocks, 0);
       if (!failed)

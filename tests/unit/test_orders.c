@@ -122,26 +122,19 @@ static void test_xla_list_takes_the_latest_of_equals(void **state) {
 static void begin_search(regal_search *search, regal_context *context,
                          const regal_problem *problem,
                          const regal_options *options) {
-  memset(search, 0, sizeof *search);
-  search->context = context;
-  search->problem = problem;
+  regal_search_open(search, context, problem, NULL, (uint64_t)options->seed,
+                    REGAL_NO_LIMIT);
   search->options = options;
-  search->budget = UINT64_MAX;
-  search->deadline = INFINITY;
-  search->plan_fitness = search->best_fitness = REGAL_FITNESS_WORST;
 }
 
 static regal_status run_method(regal_search *search, regal_method_fn method) {
   REGAL_TRY(
       regal_bound_compute(search->context, search->problem, &search->bound));
-  REGAL_TRY(regal_simulator_create(search->context, search->problem,
-                                   &search->simulator));
   return method(search);
 }
 
 static void end_search(regal_search *search) {
-  regal_plan_free(search->best);
-  regal_simulator_free(search->simulator);
+  regal_search_close(search);
 }
 
 /* "a0 b0 a>1 c1": op and device, or op's output and receiver. */

@@ -5,6 +5,7 @@
 #include "heuristic/partition/partition.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "support/failing_allocator.h"

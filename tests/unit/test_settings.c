@@ -18,24 +18,24 @@
 static regal_settings unusual(const char *decoder) {
   regal_settings settings =
       regal_settings_standard(regal_decoder_find(decoder));
-  settings.population = 37;
-  settings.islands = 3;
-  settings.elites = 1.0 / 7;
-  settings.mutants = .1;
-  settings.elite_bias = .65;
-  for (size_t c = 0; c < regal_decoder_class_count(settings.decoder); c++)
+  settings.brkga.population = 37;
+  settings.brkga.islands = 3;
+  settings.brkga.elites = 1.0 / 7;
+  settings.brkga.mutants = .1;
+  settings.brkga.elite_bias = .65;
+  for (size_t c = 0; c < regal_decoder_class_count(settings.brkga.decoder); c++)
     settings.beta[c] = (regal_beta_shape){.5 + (double)c / 3, 7};
   return settings;
 }
 
 static void assert_same_settings(const regal_settings *a,
                                  const regal_settings *b) {
-  assert_ptr_equal(a->decoder, b->decoder);
-  assert_int_equal(a->population, b->population);
-  assert_int_equal(a->islands, b->islands);
-  assert_true(a->elites == b->elites);
-  assert_true(a->mutants == b->mutants);
-  assert_true(a->elite_bias == b->elite_bias);
+  assert_ptr_equal(a->brkga.decoder, b->brkga.decoder);
+  assert_int_equal(a->brkga.population, b->brkga.population);
+  assert_int_equal(a->brkga.islands, b->brkga.islands);
+  assert_true(a->brkga.elites == b->brkga.elites);
+  assert_true(a->brkga.mutants == b->brkga.mutants);
+  assert_true(a->brkga.elite_bias == b->brkga.elite_bias);
   for (size_t c = 0; c < REGAL_MOST_CLASSES; c++) {
     assert_true(a->beta[c].a == b->beta[c].a);
     assert_true(a->beta[c].b == b->beta[c].b);
@@ -143,12 +143,12 @@ static void test_messages(void **state) {
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole_file), whole_file,
              defects[i].instead, at + strlen(defects[i].part));
-    regal_settings settings = {.population = 5};
+    regal_settings settings = {.brkga.population = 5};
     assert_int_equal(regal_settings_read(b->context, "bad.json", text,
                                          strlen(text), &settings),
                      REGAL_BAD_INPUT);
     assert_string_equal(regal_error(b->context), defects[i].message);
-    assert_int_equal(settings.population, 5); /* untouched */
+    assert_int_equal(settings.brkga.population, 5); /* untouched */
   }
   regal_settings settings;
   assert_int_equal(regal_settings_load(b->context, "nowhere.json", &settings),
@@ -215,18 +215,20 @@ static regal_result *optimize_by_hand(search_bench *b,
   regal_options options = b->options;
   regal_proposal *proposal;
   regal_result *result = NULL;
-  options.population = settings->population;
-  options.islands = settings->islands;
-  options.elites = settings->elites;
-  options.mutants = settings->mutants;
-  options.elite_bias = settings->elite_bias;
+  options.population = settings->brkga.population;
+  options.islands = settings->brkga.islands;
+  options.elites = settings->brkga.elites;
+  options.mutants = settings->brkga.mutants;
+  options.elite_bias = settings->brkga.elite_bias;
   assert_int_equal(regal_proposal_create(b->context, b->problem,
-                                         settings->decoder->name, &proposal),
+                                         settings->brkga.decoder->name,
+                                         &proposal),
                    REGAL_OK);
-  for (size_t c = 0; c < regal_decoder_class_count(settings->decoder); c++)
+  for (size_t c = 0; c < regal_decoder_class_count(settings->brkga.decoder);
+       c++)
     assert_int_equal(regal_proposal_set_beta(
-                         proposal, settings->decoder->classes[c].name, SIZE_MAX,
-                         settings->beta[c].a, settings->beta[c].b),
+                         proposal, settings->brkga.decoder->classes[c].name,
+                         SIZE_MAX, settings->beta[c].a, settings->beta[c].b),
                      REGAL_OK);
   if (regal_optimize_guided(b->context, b->problem, &options, proposal,
                             &result))
@@ -256,19 +258,19 @@ static void test_by_hand(void **state) {
 typedef void (*change_fn)(regal_settings *settings);
 
 static void change_population(regal_settings *s) {
-  s->population = 20;
+  s->brkga.population = 20;
 }
 static void change_islands(regal_settings *s) {
-  s->islands = 1;
+  s->brkga.islands = 1;
 }
 static void change_elites(regal_settings *s) {
-  s->elites = .4;
+  s->brkga.elites = .4;
 }
 static void change_mutants(regal_settings *s) {
-  s->mutants = .3;
+  s->brkga.mutants = .3;
 }
 static void change_bias(regal_settings *s) {
-  s->elite_bias = .9;
+  s->brkga.elite_bias = .9;
 }
 static void change_beta(regal_settings *s) {
   s->beta[2] = (regal_beta_shape){6, 1};
@@ -345,11 +347,9 @@ static void test_wrong_decoder(void **state) {
   assert_int_equal(regal_settings_open(b->context, &b->options, &clock, &name),
                    REGAL_OK);
   regal_settings expected = regal_settings_standard(&regal_decoder_clock);
-  expected.population = paper.population;
-  expected.islands = paper.islands;
-  expected.elites = paper.elites;
-  expected.mutants = paper.mutants;
-  expected.elite_bias = paper.elite_bias;
+  regal_brkga_settings sizes = paper.brkga;
+  sizes.decoder = expected.brkga.decoder;
+  expected.brkga = sizes;
   assert_same_settings(&clock, &expected);
 }
 

@@ -25,36 +25,31 @@ typedef struct chain {
 
 typedef struct team {
   const regal_anneal_job *job;
+  regal_search *search; /* of the job's problem, with its share of the budget */
   chain *chains;
   size_t count;
-  double began, lap_end;  /* seconds */
-  uint64_t lap_moves;     /* left in this lap, for the one chain */
-  uint64_t first_counted; /* the search's evaluations when the job began */
-  bool by_moves;          /* progress is counted in moves */
+  double began, lap_end; /* seconds */
+  uint64_t lap_moves;    /* left in this lap, for the one chain */
+  bool by_moves;         /* progress is counted in moves */
 } team;
 
 /* -- One chain ---------------------------------------------------------------
  */
 
 static double progress_of(const team *team, const chain *chain) {
-  const regal_anneal_job *job = team->job;
-  double share;
-  if (team->by_moves) {
-    uint64_t used =
-        job->search->evaluations - team->first_counted + chain->made;
-    share = (double)used / (double)job->evaluations;
-  } else {
-    share = (chain->last_look - team->began) / (job->deadline - team->began);
-  }
+  const regal_budget *budget = &team->search->budget;
+  double share =
+      team->by_moves
+          ? (double)(budget->used + chain->made) / (double)budget->limit
+          : (chain->last_look - team->began) / (budget->deadline - team->began);
   return share < 1 ? share : 1;
 }
 
 static bool is_done(const team *team, const chain *chain) {
-  const regal_search *search = team->job->search;
-  if (regal_stop_requested(search->context))
+  if (regal_stop_requested(team->search->context))
     return true;
   return team->by_moves ? chain->made >= team->lap_moves ||
-                              chain->last_look >= team->job->deadline
+                              chain->last_look >= team->search->budget.deadline
                         : chain->last_look >= team->lap_end;
 }
 
@@ -129,67 +124,60 @@ static bool fits(const team *team) {
 }
 
 static void begin_lap(team *team, double now) {
-  const regal_anneal_job *job = team->job;
+  const regal_budget *budget = &team->search->budget;
   if (team->by_moves) {
-    uint64_t used = job->search->evaluations - team->first_counted;
-    uint64_t left = job->evaluations - used;
-    uint64_t lap = job->evaluations / FEWEST_LAPS + 1;
+    uint64_t left = regal_budget_left(budget);
+    uint64_t lap = budget->limit / FEWEST_LAPS + 1;
     lap = lap < 32768 ? lap : 32768;
     team->lap_moves = left < lap ? left : lap;
     return;
   }
-  double lap = (job->deadline - team->began) / FEWEST_LAPS;
-  team->lap_end = fmin(now + fmin(lap, LONGEST_LAP), job->deadline);
+  double lap = (budget->deadline - team->began) / FEWEST_LAPS;
+  team->lap_end = fmin(now + fmin(lap, LONGEST_LAP), budget->deadline);
 }
 
-/* Whether the job goes on; the search's own stop rules belong to its problem,
- * a coarse one only knows when to end. */
-static bool goes_on(const team *team, double now) {
-  const regal_anneal_job *job = team->job;
-  regal_search *search = job->search;
-  if (job->problem == search->problem && regal_search_should_stop(search))
-    return false;
-  if (regal_stop_requested(search->context) || now >= job->deadline ||
-      (job->until_fits && fits(team)))
-    return false;
-  return search->evaluations - team->first_counted < job->evaluations;
+static bool goes_on(const team *team) {
+  return !regal_search_should_stop(team->search) &&
+         !(team->job->until_fits && fits(team));
+}
+
+static void run_lap(team *team) {
+  regal_search *search = team->search;
+  if (team->count > 1)
+    regal_pool_run(search->pool, team->count, run_chain, team);
+  else
+    run_chain(team, 0, 0);
+  for (size_t i = 0; i < team->count; i++) {
+    search->budget.used += team->chains[i].made;
+    team->chains[i].made = 0;
+  }
+  if (team->count > 1)
+    share_best(team);
+  regal_search_note(
+      search, team->job->annealer->best(team->chains[best_chain(team)].state));
+  regal_search_report(search, false);
 }
 
 static void run_team(team *team) {
-  const regal_anneal_job *job = team->job;
-  regal_search *search = job->search;
   team->began = regal_seconds();
-  team->first_counted = search->evaluations;
-  for (double now = team->began; goes_on(team, now); now = regal_seconds()) {
-    begin_lap(team, now);
-    if (team->count > 1)
-      regal_pool_run(search->pool, team->count, run_chain, team);
-    else
-      run_chain(team, 0, 0);
-    for (size_t i = 0; i < team->count; i++) {
-      search->evaluations += team->chains[i].made;
-      team->chains[i].made = 0;
-    }
-    if (team->count > 1)
-      share_best(team);
-    if (job->problem == search->problem)
-      regal_search_note(
-          search, job->annealer->best(team->chains[best_chain(team)].state));
-    regal_search_report(search, false);
+  while (goes_on(team)) {
+    begin_lap(team, regal_seconds());
+    run_lap(team);
   }
 }
 
 static regal_status create_chains(team *team) {
   const regal_anneal_job *job = team->job;
-  regal_context *context = job->search->context;
+  regal_search *search = team->search;
+  regal_context *context = search->context;
   team->chains = regal_alloc(context, team->count, sizeof *team->chains);
   if (!team->chains)
     return regal_fail_memory(context);
   for (size_t i = 0; i < team->count; i++) {
-    REGAL_TRY(
-        job->annealer->create(context, job->problem, &team->chains[i].state));
-    uint64_t key = regal_random_key((uint64_t)job->search->options->seed,
-                                    REGAL_PURPOSE_ANNEAL, job->stream, i);
+    REGAL_TRY(job->annealer->create(context, search->problem,
+                                    &team->chains[i].state));
+    uint64_t key =
+        regal_random_key(search->seed, REGAL_PURPOSE_ANNEAL, job->stream, i);
     team->chains[i].moves = 8;
     job->annealer->begin(team->chains[i].state, job->start, key);
   }
@@ -197,17 +185,19 @@ static regal_status create_chains(team *team) {
 }
 
 static regal_status write_best(const team *team, regal_plan **best) {
-  const regal_anneal_job *job = team->job;
-  REGAL_TRY(regal_plan_create(job->search->context,
-                              regal_plan_most_steps(job->problem), best));
-  job->annealer->write(team->chains[best_chain(team)].state, *best);
+  const regal_search *search = team->search;
+  REGAL_TRY(regal_plan_create(search->context,
+                              regal_plan_most_steps(search->problem), best));
+  team->job->annealer->write(team->chains[best_chain(team)].state, *best);
   return REGAL_OK;
 }
 
-regal_status regal_anneal(const regal_anneal_job *job, regal_plan **best) {
-  team team = {.job = job, .by_moves = job->evaluations != UINT64_MAX};
-  team.count =
-      team.by_moves ? 1 : (size_t)regal_pool_threads(job->search->pool);
+static regal_status anneal(regal_search *search, const regal_anneal_job *job,
+                           regal_plan **best) {
+  team team = {.job = job,
+               .search = search,
+               .by_moves = regal_budget_is_counted(&search->budget)};
+  team.count = team.by_moves ? 1 : (size_t)regal_pool_threads(search->pool);
   regal_status status = create_chains(&team);
   if (status == REGAL_OK) {
     run_team(&team);
@@ -216,18 +206,19 @@ regal_status regal_anneal(const regal_anneal_job *job, regal_plan **best) {
   for (size_t i = 0; team.chains && i < team.count; i++)
     if (team.chains[i].state)
       job->annealer->destroy(team.chains[i].state);
-  regal_release(job->search->context, team.chains);
+  regal_release(search->context, team.chains);
   return status;
 }
 
-void regal_anneal_grant(const regal_search *search, double share,
-                        regal_anneal_job *job) {
-  double now = regal_seconds();
-  job->evaluations = UINT64_MAX;
-  if (search->budget != UINT64_MAX)
-    job->evaluations =
-        (uint64_t)(share * (double)(search->budget - search->evaluations));
-  job->deadline = isinf(search->deadline)
-                      ? search->deadline
-                      : now + share * (search->deadline - now);
+regal_status regal_anneal(regal_search *search, const regal_problem *problem,
+                          double share, const regal_anneal_job *job,
+                          regal_plan **best) {
+  regal_search part;
+  if (problem == search->problem)
+    regal_search_stage(search, share, &part);
+  else
+    regal_search_child(search, problem, share, &part);
+  regal_status status = anneal(&part, job, best);
+  regal_search_close(&part);
+  return status;
 }

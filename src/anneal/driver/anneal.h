@@ -11,25 +11,35 @@
 #include "anneal/driver/annealers.h"
 #include "search/search.h"
 
+/* Random numbers of a search's jobs: each job has a stream of its own. Levels
+ * count from REGAL_STREAM_LEVELS, attempts down from REGAL_STREAM_SHRINK.
+ * Values are pinned: changing one changes plans. */
+typedef enum regal_anneal_stream {
+  REGAL_STREAM_LEVELS = 0, /* the finest; + 1, + 2, ... the coarser ones */
+  REGAL_STREAM_FRESH = 1,  /* from one device */
+  REGAL_STREAM_FLAT = 2,   /* from the best plan, without levels */
+  /* The next two have the same numbers. They never meet in one search: one is
+   * for transfers that cost without a limit, the other for memory limits. */
+  REGAL_STREAM_FINISH = UINT32_MAX - 2,
+  REGAL_STREAM_SHRINK = UINT32_MAX - 2, /* - 1, - 2, ... further attempts */
+  REGAL_STREAM_REFINE = UINT32_MAX - 1,
+  REGAL_STREAM_REDUCE = UINT32_MAX
+} regal_anneal_stream;
+
 typedef struct regal_anneal_job {
-  regal_search *search;         /* its clock, its counts, its stop rules */
-  const regal_problem *problem; /* the search's own, or a coarser one */
   const regal_annealer *annealer;
   const regal_plan *start;
   double hot, cold; /* temperatures at the beginning and at the end */
-  /* Ends at the first of these; progress is the share of it that is used. */
-  uint64_t evaluations; /* of this job; UINT64_MAX: no limit */
-  double deadline;
-  bool until_fits; /* ends with the first plan within the memory limits */
-  uint64_t stream; /* tells apart the random numbers of a search's jobs */
+  bool until_fits;  /* ends with the first plan within the memory limits */
+  uint64_t stream;  /* of random numbers: regal_anneal_stream */
 } regal_anneal_job;
 
-/* `best` gets the best plan of the job's problem; it is the caller's. */
-regal_status regal_anneal(const regal_anneal_job *job, regal_plan **best);
-
-/* A share of what is left of the search's budget. */
-void regal_anneal_grant(const regal_search *search, double share,
-                        regal_anneal_job *job);
+/* Anneals the search's own problem, or another view of it, with a share of what
+ * is left of the search's budget. `best` gets the best plan of that problem; it
+ * is the caller's. */
+regal_status regal_anneal(regal_search *search, const regal_problem *problem,
+                          double share, const regal_anneal_job *job,
+                          regal_plan **best);
 
 /* The annealer that suits the search's problem best. */
 const regal_annealer *regal_annealer_for(const regal_problem *problem);

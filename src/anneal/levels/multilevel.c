@@ -12,31 +12,31 @@
 /* A level that keeps more than this share of the ops is not worth its time. */
 #define LEAST_SHRINKING 0.9
 
-typedef struct tower {
+typedef struct hierarchy {
   regal_search *search;
   const regal_annealer *annealer;
   const regal_multilevel_settings *settings;
   regal_level *levels[MOST_LEVELS]; /* finest first */
   uint32_t count;
-} tower;
+} hierarchy;
 
-static const regal_problem *problem_at(const tower *tower, uint32_t level) {
-  return level ? tower->levels[level - 1]->problem : tower->search->problem;
+static const regal_problem *problem_at(const hierarchy *h, uint32_t level) {
+  return level ? h->levels[level - 1]->problem : h->search->problem;
 }
 
-static regal_status build_levels(tower *tower) {
-  const regal_problem *fine = tower->search->problem;
-  uint32_t target = tower->settings->target_ops;
+static regal_status build_levels(hierarchy *h) {
+  const regal_problem *fine = h->search->problem;
+  uint32_t target = h->settings->target_ops;
   int64_t most_ns = (int64_t)(1.5 * (double)fine->graph->work_ns / target) + 1;
-  while (tower->count < MOST_LEVELS) {
-    const regal_problem *problem = problem_at(tower, tower->count);
+  while (h->count < MOST_LEVELS) {
+    const regal_problem *problem = problem_at(h, h->count);
     regal_level *level;
     if (problem->ops <= target)
       break;
-    REGAL_TRY(regal_contract(tower->search->context, problem, most_ns, &level));
+    REGAL_TRY(regal_contract(h->search->context, problem, most_ns, &level));
     if (!level)
       break;
-    tower->levels[tower->count++] = level;
+    h->levels[h->count++] = level;
     if (level->problem->ops > LEAST_SHRINKING * problem->ops)
       break;
   }
@@ -44,49 +44,37 @@ static regal_status build_levels(tower *tower) {
 }
 
 /* Plans of the coarse problem that need no search; the best of them. */
-static regal_status start_coarse(const tower *tower, regal_plan **start) {
-  const regal_search *given = tower->search;
-  regal_search coarse = {.context = given->context,
-                         .problem = problem_at(tower, tower->count),
-                         .options = given->options,
-                         .pool = given->pool,
-                         .budget = UINT64_MAX,
-                         .deadline = given->deadline,
-                         .best_fitness = REGAL_FITNESS_WORST};
-  REGAL_TRY(regal_simulator_create(coarse.context, coarse.problem,
-                                   &coarse.simulator));
-  regal_progress_fn progress = coarse.context->progress;
-  coarse.context->progress = NULL; /* of another problem */
-  regal_status status = tower->settings->start(&coarse);
-  coarse.context->progress = progress;
-  regal_simulator_free(coarse.simulator);
+static regal_status start_coarse(const hierarchy *h, regal_plan **start) {
+  regal_search coarse;
+  regal_search_child(h->search, problem_at(h, h->count), 1, &coarse);
+  coarse.budget.limit = REGAL_NO_LIMIT;
+  regal_status status = h->settings->start(&coarse);
   *start = coarse.best;
+  coarse.best = NULL;
+  regal_search_close(&coarse);
   return status;
 }
 
 /* Anneals one level from `plan`, which it replaces. Temperatures are in mean
  * run times of the finest ops, or in peaks, on every level. */
-static regal_status anneal_level(const tower *tower, uint32_t level,
+static regal_status anneal_level(const hierarchy *h, uint32_t level,
                                  double share, regal_plan **plan) {
-  const regal_multilevel_settings *settings = tower->settings;
-  const regal_problem *problem = problem_at(tower, level);
+  const regal_multilevel_settings *settings = h->settings;
+  const regal_problem *problem = problem_at(h, level);
   bool peaks = problem->objective == REGAL_MEMORY;
-  double scale = peaks ? 1 : (double)problem->ops / tower->search->problem->ops;
-  double halvings = tower->count - level;
-  regal_anneal_job job = {.search = tower->search,
-                          .problem = problem,
-                          .annealer = tower->annealer,
+  double scale = peaks ? 1 : (double)problem->ops / h->search->problem->ops;
+  double halvings = h->count - level;
+  regal_anneal_job job = {.annealer = h->annealer,
                           .start = *plan,
                           .hot = settings->hot * pow(settings->fall, halvings),
                           .cold = settings->cold,
-                          .stream = settings->stream + level};
+                          .stream = REGAL_STREAM_LEVELS + level};
   if (job.hot < job.cold)
     job.hot = job.cold;
   job.hot *= scale;
   job.cold *= scale;
-  regal_anneal_grant(tower->search, share, &job);
   regal_plan *best;
-  REGAL_TRY(regal_anneal(&job, &best));
+  REGAL_TRY(regal_anneal(h->search, problem, share, &job, &best));
   regal_plan_free(*plan);
   *plan = best;
   return REGAL_OK;
@@ -94,21 +82,21 @@ static regal_status anneal_level(const tower *tower, uint32_t level,
 
 /* The share of what is left that a level gets: the coarse ones have
  * `coarse_share` of all among them, in equal parts. */
-static double share_of(const tower *tower, uint32_t level) {
-  double part = tower->settings->coarse_share / tower->count;
-  double left = 1 - part * (tower->count - level);
+static double share_of(const hierarchy *h, uint32_t level) {
+  double part = h->settings->coarse_share / h->count;
+  double left = 1 - part * (h->count - level);
   return level ? part / left : 1;
 }
 
 /* The finest level begins with the best plan that there is; under a memory
  * limit that may be a fast one just beyond it. */
-static regal_status choose_start(const tower *tower, regal_plan **plan) {
-  regal_search *search = tower->search;
+static regal_status choose_start(const hierarchy *h, regal_plan **plan) {
+  regal_search *search = h->search;
   const regal_problem *problem = search->problem;
   regal_cost cost;
   if (!search->best)
     return REGAL_OK;
-  regal_simulate(search->simulator, *plan, &cost);
+  REGAL_TRY(regal_search_cost(search, *plan, &cost));
   if (regal_search_energy(problem, search->plan_fitness) >=
       regal_search_energy(problem, regal_fitness_of(problem, &cost)))
     return REGAL_OK;
@@ -117,33 +105,33 @@ static regal_status choose_start(const tower *tower, regal_plan **plan) {
   return regal_plan_copy(search->context, search->best, plan);
 }
 
-static regal_status descend(const tower *tower, regal_plan **plan) {
-  for (uint32_t level = tower->count; level > 0; level--) {
-    REGAL_TRY(anneal_level(tower, level, share_of(tower, level), plan));
+static regal_status descend(const hierarchy *h, regal_plan **plan) {
+  for (uint32_t level = h->count; level > 0; level--) {
+    REGAL_TRY(anneal_level(h, level, share_of(h, level), plan));
     regal_plan *finer;
-    REGAL_TRY(regal_level_expand(tower->levels[level - 1], *plan, &finer));
+    REGAL_TRY(regal_level_expand(h->levels[level - 1], *plan, &finer));
     regal_plan_free(*plan);
     *plan = finer;
   }
-  REGAL_TRY(choose_start(tower, plan));
-  return anneal_level(tower, 0, 1, plan);
+  REGAL_TRY(choose_start(h, plan));
+  return anneal_level(h, 0, 1, plan);
 }
 
 regal_status regal_multilevel(regal_search *search,
                               const regal_annealer *annealer,
                               const regal_multilevel_settings *settings) {
-  tower tower = {search, annealer, settings, {NULL}, 0};
+  hierarchy hierarchy = {search, annealer, settings, {NULL}, 0};
   regal_plan *plan = NULL;
-  regal_status status = build_levels(&tower);
+  regal_status status = build_levels(&hierarchy);
   if (status == REGAL_OK)
-    status = start_coarse(&tower, &plan);
+    status = start_coarse(&hierarchy, &plan);
   if (status == REGAL_OK)
-    status = descend(&tower, &plan);
+    status = descend(&hierarchy, &plan);
   if (status == REGAL_OK)
     status = regal_search_offer(search, plan);
   else
     regal_plan_free(plan);
-  for (uint32_t i = tower.count; i-- > 0;)
-    regal_level_free(tower.levels[i]);
+  for (uint32_t i = hierarchy.count; i-- > 0;)
+    regal_level_free(hierarchy.levels[i]);
   return status;
 }

@@ -12,7 +12,6 @@ typedef struct regal_multilevel_settings {
   double fall;      /* of the heat, from level to level */
   double coarse_share; /* of the budget, for all but the finest level */
   uint32_t target_ops; /* of the coarsest level */
-  uint64_t stream;     /* of random numbers; uses one for each level */
 } regal_multilevel_settings;
 
 /* From nothing but the problem; offers what it finds. */

@@ -83,7 +83,7 @@ static void start(local *l) {
   l->engine->begin(l->state, l->order, l->placement, &l->present);
   l->starts++;
   l->idle = 0;
-  l->search->evaluations++;
+  l->search->budget.used++;
 }
 
 /* Within one start the present solution is the best. */
@@ -99,7 +99,7 @@ static void keep_best(local *l) {
 
 static void run_batch(local *l) {
   regal_search *search = l->search;
-  uint64_t left = search->budget - search->evaluations;
+  uint64_t left = regal_budget_left(&search->budget);
   uint64_t moves = left < BATCH ? left : BATCH;
   for (uint64_t i = 0; i < moves; i++) {
     if (l->idle >= l->patience) {
@@ -109,7 +109,7 @@ static void run_batch(local *l) {
     }
     bool better = l->engine->step(l->state, &l->random, &l->present);
     l->idle = better ? 0 : l->idle + 1;
-    search->evaluations++;
+    search->budget.used++;
   }
 }
 
@@ -150,8 +150,7 @@ static regal_status search_with(local *l) {
   l->engine = regal_local_memory.suits(l->problem) ? &regal_local_memory
                                                    : &regal_local_order;
   l->patience = moves ? moves * l->problem->ops : UINT64_MAX;
-  l->random.key = regal_random_key((uint64_t)search->options->seed,
-                                   REGAL_PURPOSE_LOCAL, 0, 0);
+  l->random.key = regal_random_key(search->seed, REGAL_PURPOSE_LOCAL, 0, 0);
   REGAL_TRY(l->engine->create(search->context, l->problem, &l->state));
   run(l);
   l->engine->destroy(l->state);

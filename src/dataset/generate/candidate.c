@@ -14,15 +14,11 @@
 static const uint64_t filter_budgets[2] = {1000, 10000};
 enum { WORST_PERCENT_LEFT = 82 }; /* of the run time at 1K, at 10K */
 
-static void set_standard(regal_options *options, uint64_t seed) {
-  regal_options_init(options);
-  options->devices = 2; /* with free, blocking transfers; control = wait */
-  options->population = 100;
-  options->elites = .2;
-  options->mutants = .15;
-  options->elite_bias = .7;
-  options->seed = (int64_t)seed;
-}
+static const regal_brkga_settings standard = {.population = 100,
+                                              .islands = 1,
+                                              .elites = .2,
+                                              .mutants = .15,
+                                              .elite_bias = .7};
 
 static regal_status run_filter(regal_context *context, regal_pool *single,
                                const regal_graph *graph,
@@ -30,12 +26,17 @@ static regal_status run_filter(regal_context *context, regal_pool *single,
   regal_made_row *row = &candidate->row;
   regal_options options;
   regal_problem *problem;
+  regal_search search;
   regal_fitness best[2];
-  set_standard(&options, row->draw.seed);
+  regal_options_init(&options);
+  options.devices = 2; /* with free, blocking transfers; control = wait */
   REGAL_TRY(regal_problem_create(context, graph, &options, &problem));
+  regal_search_open(&search, context, problem, single, row->draw.seed,
+                    filter_budgets[1]);
   regal_status status =
-      regal_brkga_milestones(context, problem, &options, single, filter_budgets,
-                             2, best, &candidate->finished);
+      regal_brkga_milestones(&search, &standard, filter_budgets, 2, best);
+  candidate->finished = search.stop != REGAL_STOP_INTERRUPT;
+  regal_search_close(&search);
   regal_problem_free(problem);
   REGAL_TRY(status);
   if (!candidate->finished)

@@ -41,7 +41,7 @@ static regal_status run(regal_search *search, gp_dfs *made) {
   bool metis = search->options->partitioner == PARTITIONER_METIS;
   REGAL_TRY(regal_partition(search->context, problem,
                             metis ? regal_bisect_metis : regal_bisect_fm,
-                            (uint64_t)search->options->seed, made->placement));
+                            search->seed, made->placement));
   REGAL_TRY(regal_order_dfs(search->context, problem, made->order));
   REGAL_TRY(offer(search, made, true));
   REGAL_TRY(offer(search, made, false));

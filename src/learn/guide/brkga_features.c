@@ -88,15 +88,15 @@ static void aggregate(regal_brkga *brkga, regal_plan *plan,
   divide(problem, features);
 }
 
-static regal_status run(regal_search *short_search,
-                        const regal_decoder *decoder,
+static regal_status run(regal_search *child,
+                        const regal_brkga_settings *settings,
                         regal_brkga_features *features) {
-  regal_context *context = short_search->context;
+  regal_context *context = child->context;
   regal_brkga *brkga;
   regal_plan *plan;
-  REGAL_TRY(regal_plan_create(
-      context, regal_plan_most_steps(short_search->problem), &plan));
-  regal_status status = regal_brkga_create(short_search, decoder, &brkga);
+  REGAL_TRY(
+      regal_plan_create(context, regal_plan_most_steps(child->problem), &plan));
+  regal_status status = regal_brkga_create(child, settings, NULL, &brkga);
   if (status == REGAL_OK) {
     while (regal_brkga_step(brkga))
       ;
@@ -109,28 +109,24 @@ static regal_status run(regal_search *short_search,
 }
 
 regal_status regal_brkga_features_run(regal_search *search,
-                                      const regal_decoder *decoder,
+                                      const regal_brkga_settings *settings,
                                       uint64_t evaluations,
                                       regal_brkga_features **features) {
+  regal_brkga_settings standard = *settings;
   regal_brkga_features *made = NULL;
+  regal_search child;
   REGAL_TRY(make(search, &made));
-  regal_options options = *search->options;
-  options.seed = (int64_t)(regal_random_key((uint64_t)options.seed,
-                                            REGAL_PURPOSE_FEATURES, 0, 0) >>
-                           1);
-  options.restart = 0;
-  regal_search part = *search;
-  part.options = &options;
-  part.proposal = NULL;
-  part.best = NULL;
-  if (part.budget - part.evaluations > evaluations)
-    part.budget = part.evaluations + evaluations;
-  regal_status status = run(&part, decoder, made);
-  made->best = part.best;
-  made->best_fitness = part.plan_fitness;
-  made->evaluations = part.evaluations - search->evaluations;
-  search->evaluations = part.evaluations;
-  search->last_report = part.last_report;
+  regal_search_child(search, search->problem, 1, &child);
+  regal_budget_cap(&child.budget, evaluations);
+  child.seed =
+      regal_random_key(search->seed, REGAL_PURPOSE_FEATURES, 0, 0) >> 1;
+  standard.restart = 0;
+  regal_status status = run(&child, &standard, made);
+  made->best = child.best;
+  made->best_fitness = child.plan_fitness;
+  made->evaluations = child.budget.used;
+  child.best = NULL;
+  regal_search_close(&child);
   if (status != REGAL_OK) {
     regal_brkga_features_free(search->context, made);
     return status;

@@ -13,8 +13,7 @@
 #ifndef REGAL_LEARN_GUIDE_BRKGA_FEATURES_H
 #define REGAL_LEARN_GUIDE_BRKGA_FEATURES_H
 
-#include "decode/decoder.h"
-#include "search/search.h"
+#include "evolve/settings.h"
 
 #define REGAL_FEATURE_EVALUATIONS 400
 
@@ -27,11 +26,11 @@ typedef struct regal_brkga_features {
   regal_fitness best_fitness; /* of it */
 } regal_brkga_features;
 
-/* Runs up to `evaluations`, which the search's budget and deadline may cut
- * short; they count in search->evaluations. The search's best plan neither
- * serves as a start nor changes. */
+/* Runs up to `evaluations`, which the search's budget may cut short, in a child
+ * search without restarts. The search's best plan neither serves as a start nor
+ * changes. */
 regal_status regal_brkga_features_run(regal_search *search,
-                                      const regal_decoder *decoder,
+                                      const regal_brkga_settings *settings,
                                       uint64_t evaluations,
                                       regal_brkga_features **features);
 void regal_brkga_features_free(regal_context *context,

@@ -45,8 +45,7 @@ static regal_status choose(regal_guide *guide, const regal_search *search,
                            uint8_t *actions) {
   if (!guide->policy)
     return regal_rule_actions(guide->context, guide->rule, encoding, actions);
-  return run_network(guide, encoding, (uint64_t)search->options->seed, greedy,
-                     actions);
+  return run_network(guide, encoding, search->seed, greedy, actions);
 }
 
 static regal_status propose_from(regal_guide *guide, regal_search *search,
@@ -72,12 +71,14 @@ static regal_status propose(void *state, regal_search *search, bool greedy,
   regal_context *context = guide->context;
   regal_brkga_features *features = NULL;
   regal_encoding *encoding;
-  if (needs_run(&guide->config))
+  if (needs_run(&guide->config)) {
+    regal_brkga_settings settings = regal_brkga_settings_of(search->options);
+    uint64_t left = regal_budget_left(&search->budget);
+    settings.decoder = regal_decoder_find(guide->config.decoder);
     REGAL_TRY(regal_brkga_features_run(
-        search, regal_decoder_find(guide->config.decoder),
-        regal_guide_feature_evaluations(&guide->config,
-                                        search->budget - search->evaluations),
-        &features));
+        search, &settings,
+        regal_guide_feature_evaluations(&guide->config, left), &features));
+  }
   regal_status status =
       regal_encode_problem(context, search->problem, &guide->config.features,
                            features ? features->placement : NULL,

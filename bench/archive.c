@@ -20,7 +20,7 @@
 
 #include "base/parallel/threads.h"
 #include "dataset/archive/catalog.h"
-#include "dataset/statistics.h"
+#include "dataset/figures.h"
 #include "dataset/synthetic/synthetic.h"
 
 #define DISTINCT 256

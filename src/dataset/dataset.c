@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datasets: opening them and loading their graphs. */
+/* Datasets: opening archives, one list of graphs over all of them, and loading
+ * a graph or one of its augmented copies.
+ */
 #include "dataset/dataset.h"
 
 #include <string.h>

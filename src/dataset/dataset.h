@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of src/api/dataset*.c share. */
+/* The dataset behind regal_data.h. */
 #ifndef REGAL_DATASET_DATASET_H
 #define REGAL_DATASET_DATASET_H
 

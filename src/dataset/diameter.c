@@ -8,7 +8,7 @@
  * thin, and a handful of searches decides; the worst case is a search from
  * every op, O(ops * edges).
  */
-#include "dataset/statistics.h"
+#include "dataset/figures.h"
 
 #include "base/carve.h"
 #include "graph/rows.h"

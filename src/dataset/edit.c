@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes one dataset of another: which graphs stay, and which is where. */
+/* What makes one dataset of another: which graphs stay (deduplicate, filter,
+ * select), how they are read, in which split they are, and how many augmented
+ * copies they have.
+ */
 #include "dataset/dataset.h"
 
 #include <string.h>

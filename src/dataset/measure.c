@@ -9,7 +9,7 @@
 
 #include "base/parallel/children.h"
 #include "base/parallel/threads.h"
-#include "dataset/statistics.h"
+#include "dataset/figures.h"
 #include "graph/builder.h"
 
 typedef struct measuring {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/statistics.h"
+#include "dataset/figures.h"
 #include "dataset/synthetic/synthetic.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Synthetic graphs against what the paper's recipe implies. Seeds are fixed;
  * tolerances of means are four standard errors or more. */
-#include "dataset/synthetic/random_costs.h"
 #include "dataset/synthetic/random_models.h"
 #include "support/failing_allocator.h"
 #include "support/graph_sketch.h"

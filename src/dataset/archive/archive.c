@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What folders and zip archives have in common: names and how to find them. */
+/* What folders and zip archives have in common: opening, the names of members
+ * (checked, so that none leads out of the archive) and how to find them.
+ */
 #include "dataset/archive/parts.h"
 
 #include <fcntl.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The graphs of an archive: rows of its index.csv, each tied to a member, or
+ * one row for each member whose ending is that of a graph. A row whose size or
+ * CRC is not the member's is stale: its figures are of another file.
+ */
 #include "dataset/archive/catalog.h"
 
 #include <errno.h>

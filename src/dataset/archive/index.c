@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table names the columns, for reading and writing alike. */
+/* Reader and writer of index.csv. One table names the columns, with the field
+ * and the type of each, for reading and writing alike; texts stay where the
+ * file's bytes were read to.
+ */
 #include "dataset/archive/index.h"
 
 #include <ctype.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of src/formats/archive*.c share. */
+/* The archive behind archive.h, for the files that list, read and write the two
+ * kinds. */
 #ifndef REGAL_DATASET_ARCHIVE_PARTS_H
 #define REGAL_DATASET_ARCHIVE_PARTS_H
 

@@ -8,7 +8,7 @@
  */
 #include "dataset/generate/generate.h"
 
-#include "dataset/statistics.h"
+#include "dataset/figures.h"
 #include "evolve/milestones.h"
 
 static const uint64_t filter_budgets[2] = {1000, 10000};

@@ -6,8 +6,7 @@
  * The ops that it may read from are cut into `fan_in` equal parts, and it reads
  * one of each part: distinct inputs without a search, hence linear time.
  */
-#include "dataset/synthetic/random_costs.h"
-#include "dataset/synthetic/synthetic.h"
+#include "dataset/synthetic/random_models.h"
 
 #include <inttypes.h>
 

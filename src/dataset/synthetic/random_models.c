@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The paper's four random graph models.
+/* The paper's four random graph models, and its sizes and times.
  *
  * Where the paper leaves a detail open the usual definition holds: preferential
  * attachment starts from m nodes without edges, rewiring keeps one end of an
  * edge and draws the other anew, blocks are as equal as they can be.
  */
 #include "dataset/synthetic/random_models.h"
+
+#include <math.h>
 
 static const double erdos_renyi_p = 0.05;
 enum { BARABASI_ALBERT_M = 2 };
@@ -122,4 +124,37 @@ void regal_random_model(regal_graph_model model, regal_pairs *pairs,
       [REGAL_STOCHASTIC_BLOCK] = stochastic_block,
   };
   models[model](pairs, random);
+}
+
+/* -- Sizes and times --------------------------------------------------------
+ * Normal numbers by Marsaglia's polar method: of the math library it needs only
+ * the logarithm and the (exact) square root, which leaves the least room for
+ * machines to differ. */
+
+double regal_normal_next(regal_normal *normal) {
+  if (normal->has_spare) {
+    normal->has_spare = 0;
+    return normal->spare;
+  }
+  double u, v, square;
+  do {
+    u = 2 * regal_random_unit(&normal->random) - 1;
+    v = 2 * regal_random_unit(&normal->random) - 1;
+    square = u * u + v * v;
+  } while (square >= 1 || square == 0);
+  double scale = sqrt(-2 * log(square) / square);
+  normal->spare = v * scale;
+  normal->has_spare = 1;
+  return u * scale;
+}
+
+int64_t regal_random_bytes(regal_normal *normal) {
+  int64_t bytes = (int64_t)floor(50 + 10 * regal_normal_next(normal) + 0.5);
+  return bytes > 1 ? bytes : 1;
+}
+
+int64_t regal_random_run_ns(regal_normal *normal, int64_t touched) {
+  double factor = 1 + 0.1 * regal_normal_next(normal);
+  int64_t us = (int64_t)floor((double)touched * factor + 0.5);
+  return us > 0 ? us * 1000 : 0;
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Streams of random graphs: the model and the seed of graph k are drawn with a
+ * key of (recipe's seed, k).
+ */
 #include "dataset/synthetic/recipe.h"
 
 #include "base/random.h"

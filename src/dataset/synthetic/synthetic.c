@@ -7,7 +7,6 @@
  * op number r of the random order has id r + 1. Topology, order, edges and
  * costs each have a random stream of their own.
  */
-#include "dataset/synthetic/random_costs.h"
 #include "dataset/synthetic/random_models.h"
 
 #include <inttypes.h>

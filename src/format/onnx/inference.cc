@@ -4,7 +4,7 @@
  *
  * Inference works on a copy of the model that has been made fit for it; only
  * what it found out comes back. It is not made for hostile files (it recurses
- * without end, multiplies memory), so onnx_shapes.c runs it in a process of its
+ * without end, multiplies memory), so shapes.c runs it in a process of its
  * own. Memory here is C++'s, not the context's, for the same reason.
  */
 #include <climits>

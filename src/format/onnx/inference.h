@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What onnx_shapes.c asks of the one file in C++, onnx_inference.cc. */
+/* What shapes.c asks of the one file in C++, inference.cc. */
 #ifndef REGAL_FORMAT_ONNX_INFERENCE_H
 #define REGAL_FORMAT_ONNX_INFERENCE_H
 

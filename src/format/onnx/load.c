@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages in their order, and what all of them use. */
+/* Loading an ONNX model: the stages of onnx.h in their order, and what all of
+ * them use: names of nodes, attributes, messages.
+ */
 #include "format/onnx/load.h"
 
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was assumed and left out, in words. */
+/* What the reader assumed and left out, as notes of the graph: one for each
+ * kind, with its count and the first few names.
+ */
 #include "format/onnx/onnx.h"
 
 #include <inttypes.h>

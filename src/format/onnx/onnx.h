@@ -2,13 +2,13 @@
 /* An ONNX model on its way to a graph. docs/onnx.md says what is made of it.
  *
  * The stages, each in its file:
- *   onnx_read.c     bytes -> message, without the contents of large tensors
- *   onnx_dims.c     numbers for symbolic dimensions
- *   onnx_walk.c     each node: folded, a view, or an op with its run time
- *   onnx_infer.c    shapes that the file does not have, and walk again
- *   onnx_measured.c run times measured by the user
- *   onnx_build.c    the graph
- *   onnx_notes.c    what was done, in words
+ *   read.c     bytes -> message, without the contents of large tensors
+ *   dims.c     numbers for symbolic dimensions
+ *   walk.c     each node: folded, a view, or an op with its run time
+ *   infer.c    shapes that the file does not have, and walk again
+ *   measured.c run times measured by the user
+ *   build.c    the graph
+ *   notes.c    what was done, in words
  *
  * A value is what ONNX knows by a name: an input, an initializer or a node's
  * output. Names are looked up in the graph that a node is in (a scope: the main
@@ -132,7 +132,7 @@ regal_status regal_onnx_measure(regal_onnx *onnx);
 regal_status regal_onnx_build(regal_onnx *onnx, regal_graph **graph);
 regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph);
 
-/* -- Values (onnx_values.c) ------------------------------------------------ */
+/* -- Values (values.c) ------------------------------------------------ */
 
 void regal_onnx_clear_values(regal_onnx *onnx);
 regal_status regal_onnx_open_scope(regal_onnx *onnx, uint32_t parent,

@@ -2,7 +2,7 @@
 /* Shapes of the tensors of an ONNX model, by ONNX's own shape inference.
  *
  * An optional component (CMake: REGAL_ONNX_SHAPES): with Debian's libonnx it is
- * onnx_shapes.c with onnx_inference.cc, without it onnx_shapes_absent.c. Only
+ * shapes.c with inference.cc, without it shapes_absent.c. Only
  * models that do not carry the shapes of all their tensors need it.
  */
 #ifndef REGAL_FORMAT_ONNX_SHAPES_H

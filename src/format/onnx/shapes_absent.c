@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands in for onnx_shapes.c in a build without libonnx. */
+/* Stands in for shapes.c in a build without libonnx. */
 #include "format/onnx/shapes.h"
 
 bool regal_onnx_can_infer_shapes(void) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values by name, in nested scopes, with their shapes and sizes. */
+/* Values by name, in nested scopes, with their shapes and sizes. The body of an
+ * If, Loop or Scan sees the values of the graphs around it.
+ */
 #include "format/onnx/onnx.h"
 
 #include <string.h>

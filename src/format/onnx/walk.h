@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two halves of the walk: graphs and names (onnx_walk.c), and what a node
- * means (onnx_interpret.c). */
+/* The two halves of the walk: graphs and names (walk.c), and what a node
+ * means (interpret.c). */
 #ifndef REGAL_FORMAT_ONNX_WALK_H
 #define REGAL_FORMAT_ONNX_WALK_H
 
@@ -13,11 +13,6 @@ typedef struct regal_onnx_work {
   bool is_op;              /* else folded, or a view */
   bool may_reuse;
 } regal_onnx_work;
-
-/* Walks a graph inside the scope `parent`: its values and all its work. */
-regal_status regal_onnx_walk_graph(regal_onnx *onnx,
-                                   const regal_onnx_graph *graph,
-                                   uint32_t parent, regal_onnx_work *total);
 
 /* Decides what the node at which the walk stands is, sets what is known of its
  * outputs, and adds what it reads. */

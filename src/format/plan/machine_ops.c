@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine file says about single ops: times and groups. */
+/* What a machine file says about single ops: run times on each device, which
+ * override speeds, and groups of ops that must share a device.
+ */
 #include <stdlib.h>
 #include <string.h>
 

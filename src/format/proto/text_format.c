@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the text format by recursive descent: fields of messages, by the
+ * schema where it knows them, else by their structure alone. Values of repeated
+ * fields grow in the arena by doubling.
+ */
 #include "format/proto/text_format.h"
 
 #include <string.h>
 
 #define NAME_CAPACITY 64 /* longer than any name of the schema */
 
-regal_status regal_text_open(regal_text_reader *reader, char *close) {
+static regal_status open_message(regal_text_reader *reader, char *close) {
   regal_lexer *lexer = &reader->lexer;
   bool brace = regal_lexer_at(lexer, '{');
   if (!brace && !regal_lexer_at(lexer, '<'))
@@ -17,17 +21,115 @@ regal_status regal_text_open(regal_text_reader *reader, char *close) {
   return regal_lexer_next(lexer);
 }
 
-regal_status regal_text_expected_field(const regal_text_reader *reader,
-                                       char close) {
+static regal_status expected_field(const regal_text_reader *reader,
+                                   char close) {
   if (!close)
     return regal_lexer_expected(&reader->lexer, "a field name");
   return regal_lexer_expected(&reader->lexer, "a field name or '%c'", close);
 }
 
-regal_status regal_text_separator(regal_text_reader *reader) {
+static regal_status skip_separator(regal_text_reader *reader) {
   bool found;
   REGAL_TRY(regal_lexer_accept(&reader->lexer, ',', &found));
   return found ? REGAL_OK : regal_lexer_accept(&reader->lexer, ';', &found);
+}
+
+/* -- Skipping: what the schema does not know, by its structure ------------- */
+
+static regal_status skip_message(regal_text_reader *reader);
+
+/* A string, a name or a number, which may have a sign. */
+static regal_status skip_scalar(regal_text_reader *reader) {
+  regal_lexer *lexer = &reader->lexer;
+  bool sign;
+  if (lexer->token.kind == REGAL_TOKEN_STRING) {
+    while (lexer->token.kind == REGAL_TOKEN_STRING)
+      REGAL_TRY(regal_lexer_next(lexer));
+    return REGAL_OK;
+  }
+  REGAL_TRY(regal_lexer_accept(lexer, '-', &sign));
+  if (lexer->token.kind != REGAL_TOKEN_NAME &&
+      lexer->token.kind != REGAL_TOKEN_NUMBER)
+    return regal_lexer_expected(lexer, sign ? "a number" : "a value");
+  return regal_lexer_next(lexer);
+}
+
+static bool at_message(const regal_text_reader *reader) {
+  return regal_lexer_at(&reader->lexer, '{') ||
+         regal_lexer_at(&reader->lexer, '<');
+}
+
+/* A list holds scalars or messages, but no lists. Behind the '['. */
+static regal_status skip_list(regal_text_reader *reader) {
+  regal_lexer *lexer = &reader->lexer;
+  bool more;
+  REGAL_TRY(regal_lexer_accept(lexer, ']', &more));
+  if (more)
+    return REGAL_OK;
+  do {
+    REGAL_TRY(at_message(reader) ? skip_message(reader) : skip_scalar(reader));
+    REGAL_TRY(regal_lexer_accept(lexer, ',', &more));
+  } while (more);
+  if (!regal_lexer_at(lexer, ']'))
+    return regal_lexer_expected(lexer, "',' or ']'");
+  return regal_lexer_next(lexer);
+}
+
+static regal_status skip_value(regal_text_reader *reader) {
+  regal_lexer *lexer = &reader->lexer;
+  bool colon, list;
+  REGAL_TRY(regal_lexer_accept(lexer, ':', &colon));
+  if (at_message(reader))
+    return skip_message(reader);
+  REGAL_TRY(regal_lexer_accept(lexer, '[', &list));
+  if (list)
+    return skip_list(reader);
+  if (!colon)
+    return regal_lexer_expected(lexer, "':' or '{'");
+  return skip_scalar(reader);
+}
+
+static regal_status skip_extension(regal_text_reader *reader) {
+  regal_lexer *lexer = &reader->lexer;
+  bool open, part;
+  REGAL_TRY(regal_lexer_accept(lexer, '[', &open));
+  do {
+    if (lexer->token.kind != REGAL_TOKEN_NAME &&
+        lexer->token.kind != REGAL_TOKEN_NUMBER)
+      return regal_lexer_expected(lexer, "the name of an extension");
+    REGAL_TRY(regal_lexer_next(lexer));
+    part = regal_lexer_at(lexer, '.') || regal_lexer_at(lexer, '/') ||
+           regal_lexer_at(lexer, '-');
+    if (part)
+      REGAL_TRY(regal_lexer_next(lexer));
+  } while (part);
+  if (!regal_lexer_at(lexer, ']'))
+    return regal_lexer_expected(lexer, "']'");
+  return regal_lexer_next(lexer);
+}
+
+/* A name, a number or an extension. */
+static regal_status skip_name(regal_text_reader *reader, char close) {
+  regal_lexer *lexer = &reader->lexer;
+  if (regal_lexer_at(lexer, '['))
+    return skip_extension(reader);
+  if (lexer->token.kind != REGAL_TOKEN_NAME &&
+      lexer->token.kind != REGAL_TOKEN_NUMBER)
+    return expected_field(reader, close);
+  return regal_lexer_next(lexer);
+}
+
+static regal_status skip_message(regal_text_reader *reader) {
+  char close;
+  REGAL_TRY(open_message(reader, &close));
+  reader->depth++;
+  while (!regal_lexer_at(&reader->lexer, close)) {
+    REGAL_TRY(skip_name(reader, close));
+    REGAL_TRY(skip_value(reader));
+    REGAL_TRY(skip_separator(reader));
+  }
+  reader->depth--;
+  return regal_lexer_next(&reader->lexer);
 }
 
 /* -- Storage --------------------------------------------------------------- */
@@ -100,7 +202,7 @@ static regal_status read_submessage(regal_text_reader *reader,
                                     ProtobufCMessage **member) {
   const ProtobufCMessageDescriptor *type = field->descriptor;
   char close;
-  REGAL_TRY(regal_text_open(reader, &close));
+  REGAL_TRY(open_message(reader, &close));
   ProtobufCMessage *made =
       regal_arena_alloc(reader->arena, 1, type->sizeof_message);
   if (!made)
@@ -190,16 +292,16 @@ static regal_status read_field(regal_text_reader *reader,
                                uint64_t *seen) {
   regal_lexer *lexer = &reader->lexer;
   if (regal_lexer_at(lexer, '[')) {
-    REGAL_TRY(regal_text_skip_extension(reader));
-    return regal_text_skip(reader);
+    REGAL_TRY(skip_extension(reader));
+    return skip_value(reader);
   }
   if (lexer->token.kind != REGAL_TOKEN_NAME && !is_field_number(&lexer->token))
-    return regal_text_expected_field(reader, close);
+    return expected_field(reader, close);
   const ProtobufCMessageDescriptor *type = message->descriptor;
   const ProtobufCFieldDescriptor *field = find_field(type, &lexer->token);
   if (!field) {
     REGAL_TRY(regal_lexer_next(lexer));
-    return regal_text_skip(reader);
+    return skip_value(reader);
   }
   uint64_t bit = UINT64_C(1) << (field - type->fields);
   if (field->label != PROTOBUF_C_LABEL_REPEATED && (*seen & bit))
@@ -218,7 +320,7 @@ static regal_status read_fields(regal_text_reader *reader,
   while (close ? !regal_lexer_at(lexer, close)
                : lexer->token.kind != REGAL_TOKEN_END) {
     REGAL_TRY(read_field(reader, message, close, &seen));
-    REGAL_TRY(regal_text_separator(reader));
+    REGAL_TRY(skip_separator(reader));
   }
   return REGAL_OK;
 }

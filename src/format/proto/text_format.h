@@ -13,6 +13,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "format/proto/text_lexer.h"
 
@@ -37,19 +38,6 @@ regal_status regal_text_format_read(regal_text_reader *reader,
 regal_status regal_text_read_scalar(regal_text_reader *reader,
                                     const ProtobufCFieldDescriptor *field,
                                     void *member);
-
-/* Skips what follows the name of an unknown field. */
-regal_status regal_text_skip(regal_text_reader *reader);
-/* Skips "[name.of.an/extension]". */
-regal_status regal_text_skip_extension(regal_text_reader *reader);
-
-/* Opens a message: '{' or '<'; `close` is what ends it. */
-regal_status regal_text_open(regal_text_reader *reader, char *close);
-/* Fails: neither a field nor `close`, which ends the message (0: nothing). */
-regal_status regal_text_expected_field(const regal_text_reader *reader,
-                                       char close);
-/* Skips a ',' or ';' after a field. */
-regal_status regal_text_separator(regal_text_reader *reader);
 
 /* Bytes of one value of the field inside its message, or in its array. */
 size_t regal_text_member_size(const ProtobufCFieldDescriptor *field);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The lexer of the text format: one token ahead, comments and space skipped.
+ * Bytes are classified by ASCII alone, whatever the locale.
+ */
 #include "format/proto/text_lexer.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* Not those of ctype.h, which depend on the locale. */
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

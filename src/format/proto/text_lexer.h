@@ -3,7 +3,7 @@
 #ifndef REGAL_FORMAT_PROTO_TEXT_LEXER_H
 #define REGAL_FORMAT_PROTO_TEXT_LEXER_H
 
-#include "base/arena.h"
+#include "base/context.h"
 
 typedef enum regal_token_kind {
   REGAL_TOKEN_END,
@@ -46,10 +46,5 @@ regal_status regal_lexer_expected(const regal_lexer *lexer, const char *format,
 /* The same for a place inside the token: `found` is put in words. */
 regal_status regal_lexer_fail(const regal_lexer *lexer, const char *at,
                               const char *found, const char *expected);
-
-/* Takes a string, and those that follow it, for they are one; escapes are
- * resolved. The result is in the arena, zero-terminated. */
-regal_status regal_lexer_string(regal_lexer *lexer, regal_arena *arena,
-                                char **text, size_t *size);
 
 #endif

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checking protobuf's wire format against a schema.
+ *
+ * A message is a sequence of fields: a varint tag, whose low three bits are the
+ * wire type and whose other bits the field's number, then the value: a varint
+ * (7 bits a byte, the lowest first, the top bit set on all but the last byte),
+ * 8 or 4 bytes, or a length and so many bytes, which for a field of message
+ * type are fields again. protobuf-c answers all damage with NULL; here each
+ * kind has its message and byte.
+ */
 #include "format/proto/wire.h"
 
 #include <inttypes.h>

@@ -79,32 +79,32 @@ typedef struct regal_cost_graph {
 
 /* -- Stages, in this order ------------------------------------------------- */
 
-/* Bytes to def and lines, binary or text by content (cost_graph_read.c). */
+/* Bytes to def and lines, binary or text by content (read.c). */
 regal_status regal_cost_read(regal_cost_graph *cost, const void *bytes,
                              size_t size);
-/* Partitions, and ids to positions (cost_graph_ids.c). */
+/* Partitions, and ids to positions (ids.c). */
 regal_status regal_cost_resolve(regal_cost_graph *cost);
-/* Times and sizes (cost_graph_sizes.c). */
+/* Times and sizes (sizes.c). */
 regal_status regal_cost_measure(regal_cost_graph *cost);
-/* Back edges of while loops, with --loops cut (cost_graph_loops.c). */
+/* Back edges of while loops, with --loops cut (ids.c). */
 void regal_cost_cut_loops(regal_cost_graph *cost);
-/* Partitions made one (cost_graph_partitions.c). */
+/* Partitions made one (partitions.c). */
 regal_status regal_cost_join(regal_cost_graph *cost);
 /* Aliases: what each output shares, sizes that cannot be, and with --aliases
- * share one tensor for all of them (cost_graph_aliases.c). Between the two come
+ * share one tensor for all of them (aliases.c). Between the two come
  * constants and variables, which need the former and change sizes. */
 regal_status regal_cost_find_aliases(regal_cost_graph *cost, uint32_t **root);
 regal_status regal_cost_share_aliases(regal_cost_graph *cost,
                                       const uint32_t *root);
-/* Constants and variables that are resident (cost_graph_residents.c). */
+/* Constants and variables that are resident (residents.c). */
 void regal_cost_settle_constants(regal_cost_graph *cost);
 regal_status regal_cost_settle_variables(regal_cost_graph *cost,
                                          const uint32_t *root);
-/* What lives to the end (cost_graph_sizes.c). */
+/* What lives to the end (sizes.c). */
 void regal_cost_mark_results(regal_cost_graph *cost);
-/* Outputs that may be written over an input (cost_graph_reuse.c). */
+/* Outputs that may be written over an input (reuse.c). */
 void regal_cost_mark_reuse(regal_cost_graph *cost);
-/* The counts as notes of the graph (cost_graph_notes.c). */
+/* The counts as notes of the graph (notes.c). */
 regal_status regal_cost_add_notes(const regal_cost_graph *cost,
                                   regal_graph *graph);
 

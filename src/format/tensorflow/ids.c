@@ -3,6 +3,10 @@
  *
  * Ids are unique only inside a partition. A new one begins at a _SOURCE when
  * the present one has its own already, and at a repeated id 0.
+ *
+ * With --loops cut, data edges that leave a NextIteration node are dropped:
+ * every cycle of a real file goes through one, and without them the body of a
+ * loop counts once.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -253,4 +257,24 @@ regal_status regal_cost_resolve(regal_cost_graph *cost) {
   REGAL_TRY(make_arrays(cost));
   split(cost);
   return resolve_partitions(cost);
+}
+
+/* -- While loops ----------------------------------------------------------- */
+
+enum { LOOPS_REJECT, LOOPS_CUT }; /* the choices of --loops */
+
+static bool is_next_iteration(const char *name) {
+  return strstr(name, "NextIteration") || strstr(name, "next_iteration");
+}
+
+void regal_cost_cut_loops(regal_cost_graph *cost) {
+  if (cost->options->loops != LOOPS_CUT)
+    return;
+  for (uint32_t i = 0; i < cost->input_begin[cost->nodes]; i++) {
+    regal_source *source = &cost->input[i];
+    if (!is_next_iteration(regal_cost_node_at(cost, source->node)->name))
+      continue;
+    source->node = REGAL_NONE;
+    cost->counts.cut++;
+  }
 }

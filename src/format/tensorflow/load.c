@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages in their order, and what they leave as a graph. */
+/* Loading a CostGraphDef: the stages of cost_graph.h in their order, then what
+ * they leave of the file's nodes is given to the builder.
+ */
 #include <stdarg.h>
 #include <string.h>
 
@@ -49,8 +51,7 @@ typedef struct building {
   uint32_t ops;
 } building;
 
-/* -- Parameters: fields of our own ------------------------------------------
- */
+/* -- Parameters: fields of our own ----------------------------------------- */
 
 static regal_status add_parameters(const building *building) {
   const regal_cost_graph *cost = building->cost;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants and variables whose memory is resident. */
+/* Constants and variables whose memory is resident: it is counted by the node
+ * that holds it, so the tensors that show it to readers cost nothing.
+ */
 #include <string.h>
 
 #include "format/tensorflow/cost_graph.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a dataset says about a graph: size, shape, parallelism, topology, and
  * whether a plan can make a difference. */
-#ifndef REGAL_DATASET_STATISTICS_H
-#define REGAL_DATASET_STATISTICS_H
+#ifndef REGAL_DATASET_FIGURES_H
+#define REGAL_DATASET_FIGURES_H
 
 #include "graph/graph.h"
 #include "regal_data.h"

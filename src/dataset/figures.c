@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dataset/statistics.h"
+/* The figures of one graph, as a row of index.csv has them: degrees, width of
+ * the layers, parallelism (work over critical path), diameter.
+ */
+#include "dataset/figures.h"
 
 #include <stdlib.h>
 

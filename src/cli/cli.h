@@ -106,6 +106,8 @@ typedef struct regal_progress_line {
 
 void regal_progress_begin(regal_progress_line *line, regal_cli *cli);
 void regal_progress_end(regal_progress_line *line, regal_cli *cli);
+/* "1:02:03" or "2:03"; "-:--" if nothing is known. */
+void regal_cli_format_time(double seconds, char text[32]);
 
 /* interrupt.c: SIGINT and SIGTERM ask the search to stop; the second one ends
  * the program. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal convert GRAPH -o OUT: the same graph in another format. */
+/* regal convert GRAPH -o OUT: writes a graph in another format. The format
+ * comes from --format or from the ending of OUT. */
 #include "cli/cli.h"
 
 /* --format has the formats in the order of regal_graph_format, after `auto`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal dataset COMMAND: those that make one dataset of others. Each opens its
- * inputs as one, changes it, and writes it. */
+/* regal dataset pack, split, deduplicate, filter and augment: each opens its
+ * inputs as one dataset, changes it, and writes it. describe and list are in
+ * cmd_dataset_describe.c. */
 #include "cli/cmd_dataset.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal dataset describe, regal dataset list: what is in datasets. */
+/* regal dataset describe, regal dataset list: tables of what datasets contain.
+ * The quantities are rows of one table, which the tables, the JSON output and
+ * the histograms (cmd_dataset_figures.c) share. */
 #include "cli/cmd_dataset.h"
 
 #include <stdlib.h>

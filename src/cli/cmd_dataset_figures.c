@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Histograms of datasets, as the paper's: the share of each dataset's graphs by
- * ops, edges and so on, on logarithmic scales. The data are CSV files, the
- * pictures are gnuplot's, which is looked for when it is needed. */
+/* Histograms of datasets, in the style of the paper's: the share of each
+ * dataset's graphs by ops, edges and so on, on logarithmic scales. The data are
+ * CSV files. gnuplot draws them, if it is installed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cmd_dataset.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal evaluate GRAPH PLAN: is the plan valid, what does it cost, and why. */
+/* regal evaluate GRAPH PLAN: verifies a plan, computes its cost and explains
+ * it. The machine is that of the plan file, except where options say otherwise.
+ */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal generate DIR: a folder of random graphs. */
+/* regal generate DIR: fills a folder with random graphs (regal_generate) and
+ * prints how many were drawn and kept. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"
@@ -15,20 +16,6 @@ typedef struct bar {
 
 enum { SECONDS_PER_LINE = 30, LEAST_BAR = 10, MOST_BAR = 40 };
 
-/* "1:02:03", or "-:--" as long as nothing is known. */
-static void format_time(double seconds, char text[32]) {
-  if (!(seconds >= 0 && seconds < 1e8)) {
-    snprintf(text, 32, "-:--");
-    return;
-  }
-  unsigned long whole = (unsigned long)(seconds + .5);
-  if (whole >= 3600)
-    snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
-             whole % 60);
-  else
-    snprintf(text, 32, "%lu:%02lu", whole / 60, whole % 60);
-}
-
 static double share_done(const regal_generation *now) {
   return now->total ? (double)now->graphs / (double)now->total : 1;
 }
@@ -36,10 +23,10 @@ static double share_done(const regal_generation *now) {
 static void format_state(const regal_generation *now, char text[160]) {
   char past[32], left[32];
   double made = (double)(now->graphs - now->resumed);
-  format_time(now->seconds, past);
-  format_time(now->seconds / made *
-                  (double)(now->total - now->graphs) /* nan: none */,
-              left);
+  regal_cli_format_time(now->seconds, past);
+  regal_cli_format_time(now->seconds / made *
+                            (double)(now->total - now->graphs) /* nan: none */,
+                        left);
   snprintf(text, 160, "%llu of %llu graphs (%.0f%%)  %s, %s to go",
            (unsigned long long)now->graphs, (unsigned long long)now->total,
            100 * share_done(now), past, left);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal inspect GRAPH: what is in a file, and what its reader made of it. */
+/* regal inspect GRAPH: prints a graph's statistics and the notes of its reader,
+ * as text or JSON. */
 #include "cli/cli.h"
 
 regal_exit regal_command_inspect(regal_cli *cli) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal methods, regal options: what there is to choose from. */
+/* regal methods, regal options: print the tables of methods, decoders and
+ * options, for people, as JSON, or as the page docs/options.md. */
 #include "cli/cli.h"
 
 static void print_methods(FILE *stream) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal optimize GRAPH: search, verify, report. */
+/* regal optimize GRAPH: loads the graph, searches for a plan, and writes what
+ * the options ask for: the plan, a trace, a summary or JSON, a timeline. */
 #include "cli/cli.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal train DATASET -o FILE.policy: a policy from a dataset. */
+/* regal train DATASET -o FILE: trains a policy (regal_train). Prints one line
+ * that is rewritten on a terminal, otherwise a line every ten seconds. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"
@@ -24,16 +25,6 @@ typedef struct monitor {
   uint64_t steps;
 } monitor;
 
-static void format_time(double seconds, char text[32]) {
-  if (!(seconds >= 0 && seconds < 1e8)) {
-    snprintf(text, 32, "-:--");
-    return;
-  }
-  unsigned long whole = (unsigned long)(seconds + .5);
-  snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
-           whole % 60);
-}
-
 static void add(monitor *m, const regal_training *now) {
   m->reward += now->reward;
   m->improvement += now->improvement;
@@ -54,7 +45,7 @@ static void format_state(const monitor *m, const regal_training *now,
                          char text[300]) {
   char left[32], episodes[80];
   double n = m->steps ? (double)m->steps : 1;
-  format_time(now->seconds_left, left);
+  regal_cli_format_time(now->seconds_left, left);
   format_episodes(m->reward / n, m->improvement / n, episodes);
   snprintf(text, 300,
            "step %llu of %llu  %s  entropy %.3f  gradient %.3g  %.0fk "
@@ -108,9 +99,9 @@ static void print_json(const regal_training *made) {
 static void print_extrapolation(const regal_training *made) {
   char text[32];
   double steps = (double)(made->step ? made->step : 1);
-  format_time(made->step_seconds / steps * 100000 +
-                  made->prepare_seconds / steps * 2500,
-              text);
+  regal_cli_format_time(made->step_seconds / steps * 100000 +
+                            made->prepare_seconds / steps * 2500,
+                        text);
   printf("extrapolated %s for 100000 steps on 10000 graphs\n", text);
 }
 

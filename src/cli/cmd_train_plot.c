@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The curves of a training run, drawn by gnuplot from its log. */
+/* --plot: the curves of a training run, drawn by gnuplot from its log. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cmd_train.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal tune DATASET -o FILE: settings of BRKGA for a training set. */
+/* regal tune DATASET -o FILE: tunes the settings of BRKGA on a training set
+ * (regal_tune) and prints the best. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"
@@ -16,16 +17,9 @@ typedef struct monitor {
 
 enum { SECONDS_PER_LINE = 10 };
 
-static void format_left(const regal_tuning *now, char text[32]) {
+static double seconds_left(const regal_tuning *now) {
   double made = (double)(now->runs - now->resumed);
-  double left = now->seconds / made * (double)(now->total - now->runs);
-  if (!(left >= 0 && left < 1e8)) {
-    snprintf(text, 32, "-:--");
-    return;
-  }
-  unsigned long whole = (unsigned long)(left + .5);
-  snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
-           whole % 60);
+  return now->seconds / made * (double)(now->total - now->runs);
 }
 
 static void show(void *state, const regal_tuning *now) {
@@ -33,7 +27,7 @@ static void show(void *state, const regal_tuning *now) {
   char left[32], best[64] = "";
   if (now->seconds - m->last < (m->on_terminal ? .5 : SECONDS_PER_LINE))
     return;
-  format_left(now, left);
+  regal_cli_format_time(seconds_left(now), left);
   if (now->round > 1)
     snprintf(best, sizeof best, "  best %+.2f%%", now->improvement);
   fprintf(stderr,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands share: failing, notes, and where output goes. */
+/* What commands share: error messages and exit codes, the notes of a reader on
+ * stderr, and where output goes when a file is stdout. */
 #define _DEFAULT_SOURCE
 
 #include "cli/cli.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program: parse, run the command, say what went wrong, exit. */
+/* The program: parses the arguments, runs the command, prints the error if
+ * there is one, and returns the exit code. */
 #include "cli/cli.h"
 
 #include <errno.h>

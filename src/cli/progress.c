@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Progress of a search, on stderr. */
+/* Progress of a search on stderr: one line that is rewritten on a terminal,
+ * otherwise a line at each improvement. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"
 
 #include <unistd.h>
+
+void regal_cli_format_time(double seconds, char text[32]) {
+  if (!(seconds >= 0 && seconds < 1e8)) {
+    snprintf(text, 32, "-:--");
+    return;
+  }
+  unsigned long whole = (unsigned long)(seconds + .5);
+  if (whole >= 3600)
+    snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
+             whole % 60);
+  else
+    snprintf(text, 32, "%lu:%02lu", whole / 60, whole % 60);
+}
 
 typedef struct unit {
   double size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spelling: the known word nearest to an unknown one. */
+/* "did you mean": the known word with the smallest edit distance to an unknown
+ * one. */
 #include "cli/cli.h"
 
 #include <string.h>

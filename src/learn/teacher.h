@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Teachers: an excellent plan of a graph, in the words of a policy.
+/* Teachers: an excellent plan of a graph, as actions of a policy.
  *
  * REINFORCE starts from a policy that knows nothing, and on large graphs a
  * vector of thousands of actions has one reward. A policy that first copies

@@ -3,7 +3,7 @@
  * backward in pairs.
  *
  * A layer is its shape and the places of its weights in a block of parameters;
- * gradients stand at the same places in a block as long. Matrices are
+ * gradients are at the same places in a block of the same size. Matrices are
  * row-major, a row for each item.
  */
 #ifndef REGAL_NN_DENSE_H

@@ -28,9 +28,9 @@
  *    once for each node. The bias c counts as often as messages arrive (`share`
  *    is that number, divided by the degree where the mean is taken).
  *
- * Both directions of an edge read the same three vectors: W of the two message
- * perceptrons stand side by side as one matrix [3w][2w], and V one below the
- * other as [2w][w].
+ * Both directions of an edge read the same three vectors: the W of the two
+ * message perceptrons are the columns of one matrix [3w][2w], and their V are
+ * the rows of one matrix [2w][w].
  *
  * Backward goes through the rounds in reverse. What forward keeps of each round
  * is in regal_gnn_state; the hidden layers of messages are computed again from

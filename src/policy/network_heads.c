@@ -75,7 +75,7 @@ void regal_head_loss(const regal_head_plan *plan, const regal_head_state *state,
 
 /* -- Choices --------------------------------------------------------------- */
 
-/* Where actions come from: a stream, the likeliest, or what stands there. */
+/* How actions are chosen: by random numbers, the likeliest, or as given. */
 typedef struct action_source {
   enum { ACTIONS_DRAWN, ACTIONS_LIKELIEST, ACTIONS_GIVEN } how;
   uint64_t key;

@@ -4,7 +4,7 @@
  *
  * N nodes, E edges, T rounds, w width. A plan belongs to a network and is only
  * read. A workspace belongs to one thread: the states of the graphs of the last
- * forward, carved anew each time out of one block, and scratch for backward.
+ * forward, carved each time out of one block, and scratch for backward.
  */
 #ifndef REGAL_POLICY_NETWORK_PARTS_H
 #define REGAL_POLICY_NETWORK_PARTS_H
@@ -19,7 +19,7 @@
 /* -- Where layers lie ------------------------------------------------------ */
 
 /* A graph network. The two message perceptrons share matrices: columns 0 .. w-1
- * of the first layer speak along an edge, w .. 2w-1 against it. The second
+ * of the first layer are along an edge, w .. 2w-1 against it. The second
  * layer, being linear, is applied once to the sum of what arrives at a node
  * rather than to each message. */
 typedef struct regal_gnn_plan {

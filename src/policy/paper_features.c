@@ -117,7 +117,8 @@ void regal_feature_runs_longest(const regal_feature_source *source,
   column[longest * stride] = 1;
 }
 
-/* -- What a short run of BRKGA says about nodes ---------------------------- */
+/* -- Nodes in the population of a short BRKGA run ---------------------------
+ */
 
 void regal_feature_placement(const regal_feature_source *source, float *column,
                              size_t stride) {

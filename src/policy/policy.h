@@ -3,7 +3,7 @@
  * actions that it takes.
  *
  * A policy reads one graph (an encoding) and chooses, for every gene of the
- * classes that it speaks about, a level for the mean of the gene's Beta, one
+ * classes that it has heads for, a level for the mean of the gene's Beta, one
  * for its variance, and perhaps one for its crossover bias. It knows gene
  * classes by their names and domains only, never a decoder.
  */
@@ -77,7 +77,7 @@ typedef struct regal_policy_config {
   float neutral_bias; /* on the initial logit of the level nearest Beta(1,1) */
   uint32_t head_count;
   regal_policy_head heads[REGAL_MOST_HEADS];
-  /* What it was made for; it serves nothing else. */
+  /* What it was trained for; it is used for nothing else. */
   uint32_t devices;
   uint32_t objective;
   char decoder[24];
@@ -91,7 +91,7 @@ static inline size_t regal_head_items(const regal_policy_head *head,
                                              : 1;
 }
 
-/* Actions of one graph stand in one array of bytes: head by head, item by item,
+/* Actions of one graph are one array of bytes: head by head, item by item,
  * gene by gene: mean level, variance level, and bias level if there is one.
  * These are the bytes of a gene, of a head and of all heads. */
 static inline size_t regal_head_levels(const regal_policy_head *head) {

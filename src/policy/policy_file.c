@@ -71,7 +71,7 @@ static void put_weights(regal_text *text, const regal_network *network) {
     regal_put_real(text, (float)network->parameters[i]);
 }
 
-/* The size stands near the beginning and is known at the end. */
+/* The size is near the beginning of the file and is known at the end. */
 static void set_size(regal_text *text, uint64_t size) {
   for (size_t i = 0; i < 8; i++)
     text->bytes[REGAL_POLICY_MAGIC_BYTES + 4 + i] =

@@ -30,8 +30,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/contributing.md"
 # What the page must have an example of: where its file is, or its row.
-KINDS = {"a decoder": "src/decode/", "an annealer": "src/anneal/",
-         "a format": "src/format/", "a policy feature": "src/policy/"}
+KINDS = {"a decoder": "src/decode/", "a method": "src/heuristic/",
+         "an annealer": "src/anneal/", "a format": "src/format/",
+         "a policy feature": "src/policy/"}
 
 
 class Failure(Exception):

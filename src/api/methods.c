@@ -1,47 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of methods: to add one, write its function and add a row
- * (search/search.h explains the columns). */
+/* The table of methods. A row declares its function: a new method is one file
+ * and one row (docs/contributing.md has an example). search/search.h explains
+ * the columns. */
 #include "api/methods.h"
-#include "anneal/local/local.h"
-#include "anneal/methods.h"
-#include "auto/auto.h"
-#include "evolve/evolve.h"
-#include "heuristic/heuristics.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "exact/exact.h"
 
 static const char by_budget[] = "stops at --evaluations or --time";
 static const char by_time[] = "stops at --time, by default 60 s";
 static const char no_budget[] = "none: one pass";
 
 /* clang-format off */
-static const regal_method methods[] = {
-    {"auto", "list schedulers, then BRKGA where it helps, then annealing", by_budget, regal_method_auto, REGAL_BUDGET_SECOND, REGAL_METHOD_NO_POLICY, NULL},
-    {"brkga", "biased random-key genetic algorithm on --decoder", by_budget, regal_method_brkga, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"tuned", "BRKGA with --settings from 'regal tune'", by_budget, regal_method_tuned, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"regal", "BRKGA guided by --policy, which reads the graph", by_budget, regal_method_regal, REGAL_BUDGET_PAPER, REGAL_METHOD_NEEDS_POLICY, NULL},
-    {"gas", "the same with a policy of kind gas (an LSTM instead of a GNN)", by_budget, regal_method_regal, REGAL_BUDGET_PAPER, REGAL_METHOD_NEEDS_POLICY, "gas"},
-    {"idrs", "the best of independent draws from --policy", by_budget, regal_method_idrs, REGAL_BUDGET_PAPER, REGAL_METHOD_MAY_USE_POLICY, NULL},
-    {"direct", "the means of --policy's distributions, without search", "none: one evaluation, and those of the policy", regal_method_direct, REGAL_BUDGET_PAPER, REGAL_METHOD_NEEDS_POLICY, NULL},
-    {"anneal", "simulated annealing of order and placement", by_budget, regal_method_anneal, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"multilevel", "annealing of coarsened graphs, coarse to fine", by_budget, regal_method_multilevel, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"local", "local search from random placements", by_budget, regal_method_local, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"random", "the best of random chromosomes on --decoder", by_budget, regal_method_random, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"cp-sat", "OR-tools' constraint solver; may prove optimality", by_time, regal_method_cp_sat, REGAL_BUDGET_MINUTE, REGAL_METHOD_NO_POLICY, NULL},
-    {"single", "everything on one device, in the file's order", no_budget, regal_method_single, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"heft", "critical-path list scheduling, earliest finish", no_budget, regal_method_heft, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"cut", "one stage for each device, along the file or a list order", no_budget, regal_method_cut, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"split", "the file's order cut into one stage for each device", no_budget, regal_method_split, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"gp-dfs", "graph partitioning by --partitioner, depth-first order", no_budget, regal_method_gp_dfs, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"dfs", "one device, depth-first order (PyTorch Inductor)", no_budget, regal_method_dfs, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"bfs", "one device, breadth-first order (PyTorch Inductor)", no_budget, regal_method_bfs, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"lpmf", "one device, least peak memory first (PyTorch Inductor)", no_budget, regal_method_lpmf, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-    {"xla-list", "one device, XLA's list scheduler for memory", no_budget, regal_method_xla_list, REGAL_BUDGET_PAPER, REGAL_METHOD_NO_POLICY, NULL},
-};
+#define METHODS(ROW) \
+  /*  name, function regal_method_..., what the budget means, budget by default, policy, its kind, help */ \
+  ROW("auto", auto, by_budget, SECOND, NO_POLICY, NULL, "list schedulers, then BRKGA where it helps, then annealing") \
+  ROW("brkga", brkga, by_budget, PAPER, NO_POLICY, NULL, "biased random-key genetic algorithm on --decoder") \
+  ROW("tuned", tuned, by_budget, PAPER, NO_POLICY, NULL, "BRKGA with --settings from 'regal tune'") \
+  ROW("regal", regal, by_budget, PAPER, NEEDS_POLICY, NULL, "BRKGA guided by --policy, which reads the graph") \
+  ROW("gas", regal, by_budget, PAPER, NEEDS_POLICY, "gas", "the same with a policy of kind gas (an LSTM instead of a GNN)") \
+  ROW("idrs", idrs, by_budget, PAPER, MAY_USE_POLICY, NULL, "the best of independent draws from --policy") \
+  ROW("direct", direct, "none: one evaluation, and those of the policy", PAPER, NEEDS_POLICY, NULL, "the means of --policy's distributions, without search") \
+  ROW("anneal", anneal, by_budget, PAPER, NO_POLICY, NULL, "simulated annealing of order and placement") \
+  ROW("multilevel", multilevel, by_budget, PAPER, NO_POLICY, NULL, "annealing of coarsened graphs, coarse to fine") \
+  ROW("local", local, by_budget, PAPER, NO_POLICY, NULL, "local search from random placements") \
+  ROW("random", random, by_budget, PAPER, NO_POLICY, NULL, "the best of random chromosomes on --decoder") \
+  ROW("cp-sat", cp_sat, by_time, MINUTE, NO_POLICY, NULL, "OR-tools' constraint solver; may prove optimality") \
+  ROW("single", single, no_budget, PAPER, NO_POLICY, NULL, "everything on one device, in the file's order") \
+  ROW("heft", heft, no_budget, PAPER, NO_POLICY, NULL, "critical-path list scheduling, earliest finish") \
+  ROW("cut", cut, no_budget, PAPER, NO_POLICY, NULL, "one stage for each device, along the file or a list order") \
+  ROW("split", split, no_budget, PAPER, NO_POLICY, NULL, "the file's order cut into one stage for each device") \
+  ROW("gp-dfs", gp_dfs, no_budget, PAPER, NO_POLICY, NULL, "graph partitioning by --partitioner, depth-first order") \
+  ROW("dfs", dfs, no_budget, PAPER, NO_POLICY, NULL, "one device, depth-first order (PyTorch Inductor)") \
+  ROW("bfs", bfs, no_budget, PAPER, NO_POLICY, NULL, "one device, breadth-first order (PyTorch Inductor)") \
+  ROW("lpmf", lpmf, no_budget, PAPER, NO_POLICY, NULL, "one device, least peak memory first (PyTorch Inductor)") \
+  ROW("xla-list", xla_list, no_budget, PAPER, NO_POLICY, NULL, "one device, XLA's list scheduler for memory")
 /* clang-format on */
+
+#define DECLARE(name, run, ...) regal_status regal_method_##run(regal_search *);
+#define DEFINE(name, run, budget, by_default, policy, kind, help)              \
+  {name,                                                                       \
+   help,                                                                       \
+   budget,                                                                     \
+   regal_method_##run,                                                         \
+   REGAL_BUDGET_##by_default,                                                  \
+   REGAL_METHOD_##policy,                                                      \
+   kind},
+
+METHODS(DECLARE)
+
+static const regal_method methods[] = {METHODS(DEFINE)};
 
 size_t regal_method_count(void) {
   return sizeof methods / sizeof *methods;

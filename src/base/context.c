@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/random.h"
 
 /* Every block is preceded by its size, so that release needs no size. */
 typedef union header {
@@ -20,6 +23,15 @@ static void *system_resize(void *state, void *block, size_t old_bytes,
   return NULL;
 }
 
+/* A number that the author of a file cannot know. */
+static uint64_t draw_hash_point(const regal_context *context) {
+  struct timespec now = {0};
+  timespec_get(&now, TIME_UTC);
+  uint64_t drawn = regal_mix((uint64_t)now.tv_sec * REGAL_GOLDEN);
+  drawn = regal_mix(drawn ^ (uint64_t)now.tv_nsec);
+  return regal_mix(drawn ^ (uintptr_t)context) % REGAL_HASH_PRIME;
+}
+
 regal_status regal_context_create(regal_context **context,
                                   const regal_allocator *allocator) {
   static const regal_allocator system = {system_resize, NULL};
@@ -33,6 +45,7 @@ regal_status regal_context_create(regal_context **context,
     return REGAL_NO_MEMORY;
   memset(made, 0, sizeof *made);
   made->allocator = *allocator;
+  made->hash_point = draw_hash_point(made);
   *context = made;
   return REGAL_OK;
 }

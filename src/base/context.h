@@ -15,10 +15,12 @@
 #define REGAL_NONE UINT32_MAX
 
 #define REGAL_MESSAGE_CAPACITY 1024
+#define REGAL_HASH_PRIME ((UINT64_C(1) << 61) - 1)
 
 struct regal_context {
   regal_allocator allocator;
   size_t bytes_in_use, bytes_peak;
+  uint64_t hash_point; /* of tables of names, below REGAL_HASH_PRIME */
   char message[REGAL_MESSAGE_CAPACITY];
   volatile int stop_requested; /* read and written with atomic builtins */
   const regal_context *parent; /* whose stop request counts too, or NULL */

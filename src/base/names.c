@@ -1,64 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Open addressing with linear probing, at most half full. A slot keeps the hash
+ * beside the number, so that growing reads no text.
+ *
+ * Names come from files, and a file may choose them so that they collide: with
+ * a hash that is known, n names would take n^2 steps. The hash is therefore a
+ * polynomial in a secret point r, modulo the prime p = 2^61 - 1 (Carter and
+ * Wegman 1979): the key's scope and bytes are its coefficients. Two keys of at
+ * most L bytes are two polynomials whose difference has at most L + 2 roots, so
+ * they collide for at most L + 2 of the p points, whatever keys were chosen.
+ * The point is drawn when a context is made. Nothing that a caller can see
+ * depends on it: numbers are given in the order of adding.
+ */
 #include "base/names.h"
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/random.h"
+
+#define FEWEST_SLOTS 64
+
+typedef struct regal_names_slot {
+  uint32_t hash, number; /* number + 1, or 0 */
+} name_slot;
 
 void regal_names_init(regal_names *names, regal_context *context) {
   *names = (regal_names){.context = context};
 }
 
 void regal_names_free(regal_names *names) {
-  regal_release(names->context, names->name);
-  regal_release(names->context, names->slot);
+  if (names->context) {
+    regal_release(names->context, names->key);
+    regal_release(names->context, names->slots);
+  }
   regal_names_init(names, names->context);
 }
 
-/* The slot that has the text, or the free one where it belongs. */
-static size_t find_slot(const regal_names *names, const char *text) {
-  size_t mask = names->slots - 1;
-  size_t at = (size_t)regal_hash_text(REGAL_HASH_BASIS, text) & mask;
-  while (names->slot[at] && strcmp(names->name[names->slot[at] - 1], text))
-    at = (at + 1) & mask;
-  return at;
+void regal_names_clear(regal_names *names) {
+  names->count = 0;
+  if (names->slot_count)
+    memset(names->slots, 0, names->slot_count * sizeof *names->slots);
 }
 
-size_t regal_names_find(const regal_names *names, const char *text) {
+/* value * point + next, modulo the prime and below it. */
+static inline uint64_t append(uint64_t value, uint64_t point, uint64_t next) {
+  unsigned __int128 product = (unsigned __int128)value * point;
+  uint64_t sum =
+      (uint64_t)(product & REGAL_HASH_PRIME) + (uint64_t)(product >> 61) + next;
+  sum = (sum & REGAL_HASH_PRIME) + (sum >> 61);
+  return sum >= REGAL_HASH_PRIME ? sum - REGAL_HASH_PRIME : sum;
+}
+
+static uint32_t hash_of(const regal_names *names, uint64_t scope,
+                        const char *text) {
+  uint64_t point = names->context->hash_point, hash = 1;
+  hash = append(hash, point, scope >> 32);
+  hash = append(hash, point, (uint32_t)scope);
+  for (; *text; text++)
+    hash = append(hash, point, (unsigned char)*text);
+  return (uint32_t)(regal_mix(hash) >> 32);
+}
+
+/* The slot that has the key, or the free one where it belongs. */
+static name_slot *find_slot(const regal_names *names, uint32_t hash,
+                            uint64_t scope, const char *text) {
+  size_t mask = names->slot_count - 1;
+  for (size_t at = hash & mask;; at = (at + 1) & mask) {
+    name_slot *slot = &names->slots[at];
+    if (!slot->number)
+      return slot;
+    const regal_named *key = &names->key[slot->number - 1];
+    if (slot->hash == hash && key->scope == scope && !strcmp(key->text, text))
+      return slot;
+  }
+}
+
+size_t regal_names_find_in(const regal_names *names, uint64_t scope,
+                           const char *text) {
   if (!names->count)
     return REGAL_NO_NAME;
-  uint32_t found = names->slot[find_slot(names, text)];
+  uint32_t hash = hash_of(names, scope, text);
+  uint32_t found = find_slot(names, hash, scope, text)->number;
   return found ? found - 1 : REGAL_NO_NAME;
 }
 
-/* Keeps at least half of the slots free. */
-static bool make_room(regal_names *names) {
-  if (names->count >= UINT32_MAX - 1 ||
-      !REGAL_RESERVE(names->context, names->name, names->count,
-                     names->capacity))
+/* Doubles the slots. */
+static bool grow(regal_names *names) {
+  size_t count = names->slot_count ? names->slot_count * 2 : FEWEST_SLOTS;
+  name_slot *slots = regal_alloc(names->context, count, sizeof *slots);
+  if (!slots)
     return false;
-  if ((names->count + 1) * 2 <= names->slots)
-    return true;
-  size_t slots = names->slots ? names->slots * 2 : 64;
-  uint32_t *slot = regal_alloc(names->context, slots, sizeof *slot);
-  if (!slot)
-    return false;
-  regal_release(names->context, names->slot);
-  names->slot = slot;
+  for (size_t i = 0; i < names->slot_count; i++) {
+    size_t at = names->slots[i].hash & (count - 1);
+    if (!names->slots[i].number)
+      continue;
+    while (slots[at].number)
+      at = (at + 1) & (count - 1);
+    slots[at] = names->slots[i];
+  }
+  regal_release(names->context, names->slots);
   names->slots = slots;
-  for (size_t i = 0; i < names->count; i++)
-    slot[find_slot(names, names->name[i])] = (uint32_t)i + 1;
+  names->slot_count = count;
   return true;
 }
 
-bool regal_names_add(regal_names *names, const char *text, size_t *number) {
-  if (!make_room(names))
+bool regal_names_add_in(regal_names *names, uint64_t scope, const char *text,
+                        size_t *number) {
+  if (names->count >= UINT32_MAX - 1 ||
+      !REGAL_RESERVE(names->context, names->key, names->count,
+                     names->capacity) ||
+      ((names->count + 1) * 2 > names->slot_count && !grow(names)))
     return false;
-  size_t at = find_slot(names, text);
-  if (!names->slot[at]) {
-    names->name[names->count++] = text;
-    names->slot[at] = (uint32_t)names->count;
+  uint32_t hash = hash_of(names, scope, text);
+  name_slot *slot = find_slot(names, hash, scope, text);
+  if (!slot->number) {
+    names->key[names->count++] = (regal_named){scope, text};
+    *slot = (name_slot){hash, (uint32_t)names->count};
   }
-  *number = names->slot[at] - 1;
+  *number = slot->number - 1;
   return true;
 }

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of a file, to be found again: which one is called so?
- *
- * The entries are sorted by a hash of the name, then by the name itself, and a
- * table says where the hashes with the same first bits begin. So a search costs
- * O(1) as a rule, and O(log names) whatever names a file may choose.
- */
+/* Names of a file, to be found again: which one is called so? */
 #ifndef REGAL_GRAPH_NAME_INDEX_H
 #define REGAL_GRAPH_NAME_INDEX_H
 
-#include "base/context.h"
+#include "base/names.h"
 
 #define REGAL_NAME_ABSENT UINT32_MAX
 #define REGAL_NAME_AMBIGUOUS (UINT32_MAX - 1)
 
 typedef struct regal_name_index {
   regal_context *context;
-  struct regal_indexed_name *sorted; /* [count] */
-  uint32_t count;
-  unsigned bits;   /* of the hash that choose the row, at least 1 */
-  uint32_t *begin; /* [2^bits + 1] rows of `sorted` */
+  regal_names names;
+  uint32_t *number; /* of each name in `names`, or REGAL_NAME_AMBIGUOUS */
 } regal_name_index;
 
 /* Indexes names[0 .. count-1]; the texts must outlive the index. NULL and ""
@@ -29,7 +22,8 @@ regal_status regal_name_index_create(regal_context *context,
 /* An index of zeros is accepted, and has no names. */
 void regal_name_index_free(regal_name_index *index);
 
-/* The number of the name, or one of the two above. */
+/* The number of the name, or one of the two above. O(length), whatever names a
+ * file may choose. */
 uint32_t regal_name_index_find(const regal_name_index *index, const char *name);
 
 #endif

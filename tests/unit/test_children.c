@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts for threads, and sets of keys. */
-#include "base/key_set.h"
 #include "base/parallel/children.h"
 #include "base/parallel/threads.h"
-#include "base/random.h"
 #include "support/failing_allocator.h"
 #include "support/graph_sketch.h"
 
@@ -88,33 +86,12 @@ static void test_failing_allocations(void **state) {
   }
 }
 
-static void test_key_set(void **state) {
-  regal_key_set set;
-  regal_key_set_init(&set, *state);
-  assert_false(regal_key_set_has(&set, 0));
-  for (uint64_t i = 0; i < 5000; i++) {
-    assert_int_equal(regal_key_set_add(&set, i % 2 ? i : regal_mix(i)),
-                     REGAL_OK);
-    assert_int_equal(regal_key_set_add(&set, i % 2 ? i : regal_mix(i)),
-                     REGAL_OK);
-  }
-  assert_int_equal(set.count, 5000);
-  for (uint64_t i = 0; i < 5000; i++)
-    assert_true(regal_key_set_has(&set, i % 2 ? i : regal_mix(i)));
-  for (uint64_t i = 5000; i < 10000; i++)
-    assert_false(regal_key_set_has(&set, i % 2 ? i : regal_mix(i)));
-  regal_key_set_free(&set);
-  assert_false(regal_key_set_has(&set, 1));
-  regal_key_set_free(&(regal_key_set){0});
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       CONTEXT_TEST(test_memory_is_the_parents),
       CONTEXT_TEST(test_stop_reaches_children),
       CONTEXT_TEST(test_threads_share_an_allocator),
       CONTEXT_TEST(test_failing_allocations),
-      CONTEXT_TEST(test_key_set),
   };
   return cmocka_run_group_tests_name("children", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Names found again: by number, absent or ambiguous. */
 #include "support/graph_sketch.h"
 
+#include "base/random.h"
 #include "graph/name_index.h"
 #include "support/failing_allocator.h"
 
@@ -48,6 +49,57 @@ static void finds_all_of_many(void **state) {
   }
 }
 
+/* A set of numbers is a table of scopes with the text "". */
+static void holds_numbers(void **state) {
+  regal_names set;
+  size_t number;
+  regal_names_init(&set, *state);
+  assert_true(regal_names_find_in(&set, 0, "") == REGAL_NO_NAME);
+  for (uint64_t i = 0; i < 5000; i++)
+    for (int again = 0; again < 2; again++) {
+      assert_true(
+          regal_names_add_in(&set, i % 2 ? i : regal_mix(i), "", &number));
+      assert_int_equal(number, i);
+    }
+  assert_int_equal(set.count, 5000);
+  for (uint64_t i = 0; i < 10000; i++)
+    assert_int_equal(regal_names_find_in(&set, i % 2 ? i : regal_mix(i), ""),
+                     i < 5000 ? i : REGAL_NO_NAME);
+  regal_names_clear(&set);
+  assert_true(regal_names_find_in(&set, 1, "") == REGAL_NO_NAME);
+  regal_names_free(&set);
+  assert_true(regal_names_find_in(&set, 1, "") == REGAL_NO_NAME);
+  regal_names_free(&(regal_names){0});
+}
+
+/* A key is the scope and the text: neither counts for the other. */
+static void keeps_scopes_apart(void **state) {
+  static const struct {
+    uint64_t scope;
+    const char *text;
+  } keys[] = {{0, "a"},    {1, "a"}, {UINT64_C(1) << 32, "a"},
+              {0, "\1a"},  {0, ""},  {'a', ""},
+              {0, "\1\1a"}};
+  regal_names names;
+  regal_names_init(&names, *state);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    size_t number;
+    assert_true(
+        regal_names_add_in(&names, keys[i].scope, keys[i].text, &number));
+    assert_int_equal(number, i);
+  }
+  regal_names_free(&names);
+}
+
+/* Names that collide here do not collide there. */
+static void hashes_differ_by_context(void **state) {
+  regal_context *other;
+  assert_int_equal(regal_context_create(&other, NULL), REGAL_OK);
+  assert_true(other->hash_point != ((regal_context *)*state)->hash_point);
+  assert_true(other->hash_point < REGAL_HASH_PRIME);
+  regal_context_free(other);
+}
+
 static void leaves_nothing_without_memory(void **state) {
   static const char *const names[] = {"a", "b"};
   (void)state;
@@ -72,6 +124,9 @@ int main(void) {
       CONTEXT_TEST(finds_each_name),
       CONTEXT_TEST(may_be_empty),
       CONTEXT_TEST(finds_all_of_many),
+      CONTEXT_TEST(holds_numbers),
+      CONTEXT_TEST(keeps_scopes_apart),
+      CONTEXT_TEST(hashes_differ_by_context),
       cmocka_unit_test(leaves_nothing_without_memory),
   };
   return cmocka_run_group_tests_name("name_index", tests, NULL, NULL);

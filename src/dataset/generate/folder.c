@@ -165,8 +165,10 @@ static regal_status take_lock(regal_folder *folder) {
 /* -- Going on -------------------------------------------------------------- */
 
 static regal_status note_row(regal_folder *folder, const regal_made_row *row) {
-  REGAL_TRY(regal_key_set_add(&folder->names, row->checksum));
-  REGAL_TRY(regal_key_set_add(&folder->degrees_seen, row->degrees));
+  size_t number;
+  if (!regal_names_add_in(&folder->checksums, row->checksum, "", &number) ||
+      !regal_names_add_in(&folder->degrees_seen, row->degrees, "", &number))
+    return regal_fail_memory(folder->context);
   if (row->cost_1k > 0)
     folder->gains += 1 - (double)row->cost_10k / (double)row->cost_1k;
   folder->graphs++;
@@ -279,8 +281,8 @@ regal_status regal_folder_open(regal_folder *folder, regal_context *context,
                                const char *path, const regal_spec *spec) {
   *folder = (regal_folder){
       .context = context, .path = path, .spec = spec, .lock = -1, .index = -1};
-  regal_key_set_init(&folder->names, context);
-  regal_key_set_init(&folder->degrees_seen, context);
+  regal_names_init(&folder->checksums, context);
+  regal_names_init(&folder->degrees_seen, context);
   regal_text_init(&folder->rows, context);
   return open_all(folder);
 }
@@ -290,21 +292,24 @@ void regal_folder_close(regal_folder *folder) {
     close(folder->index);
   if (folder->lock >= 0)
     close(folder->lock);
-  regal_key_set_free(&folder->names);
-  regal_key_set_free(&folder->degrees_seen);
+  regal_names_free(&folder->checksums);
+  regal_names_free(&folder->degrees_seen);
   regal_text_free(&folder->rows);
 }
 
 /* -- Filling --------------------------------------------------------------- */
 
+static bool has_key(const regal_names *set, uint64_t key) {
+  return regal_names_find_in(set, key, "") != REGAL_NO_NAME;
+}
+
 /* Two graphs of one name would be one file. */
 static bool is_dropped(const regal_folder *folder,
                        const regal_candidate *candidate) {
   const regal_made_row *row = &candidate->row;
-  return !candidate->passed ||
-         regal_key_set_has(&folder->names, row->checksum) ||
+  return !candidate->passed || has_key(&folder->checksums, row->checksum) ||
          (folder->spec->distinct &&
-          regal_key_set_has(&folder->degrees_seen, row->degrees));
+          has_key(&folder->degrees_seen, row->degrees));
 }
 
 regal_status regal_folder_take(regal_folder *folder,

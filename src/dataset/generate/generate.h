@@ -14,7 +14,7 @@
 #ifndef REGAL_DATASET_GENERATE_GENERATE_H
 #define REGAL_DATASET_GENERATE_GENERATE_H
 
-#include "base/key_set.h"
+#include "base/names.h"
 #include "base/parallel/threads.h"
 #include "base/text.h"
 #include "dataset/synthetic/recipe.h"
@@ -97,7 +97,7 @@ typedef struct regal_folder {
   uint64_t graphs; /* that are in place */
   uint64_t next;   /* draw to look at */
   double gains;    /* sum of their improvements, 0 without filter */
-  regal_key_set names, degrees_seen;
+  regal_names checksums, degrees_seen; /* sets: the texts are empty */
   regal_text rows; /* of graphs in place that are not in the index yet */
   int lock, index; /* descriptors, or -1 */
 } regal_folder;

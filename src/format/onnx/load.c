@@ -102,10 +102,11 @@ regal_status regal_onnx_load(regal_context *context, const char *path,
   regal_onnx onnx = {.context = context, .path = path, .options = options};
   regal_arena_init(&onnx.arena, context);
   regal_arena_init(&onnx.keep, context);
+  regal_names_init(&onnx.names, context);
   regal_status status = load(&onnx, bytes, size, graph);
   regal_release(context, onnx.sizes);
   regal_release(context, onnx.values);
-  regal_release(context, onnx.slots);
+  regal_names_free(&onnx.names);
   regal_release(context, onnx.parents);
   regal_release(context, onnx.reads);
   regal_arena_free(&onnx.arena);

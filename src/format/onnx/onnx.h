@@ -18,6 +18,7 @@
 #define REGAL_FORMAT_ONNX_ONNX_H
 
 #include "base/arena.h"
+#include "base/names.h"
 #include "format/onnx/roofline.h"
 #include "format/onnx/shapes.h"
 #include "graph/graph.h"
@@ -99,8 +100,7 @@ typedef struct regal_onnx {
 
   regal_onnx_value *values;
   size_t value_count, value_capacity;
-  uint32_t *slots; /* hash table of values, by scope and name */
-  size_t slot_count;
+  regal_names names; /* values by scope and name */
   uint32_t *parents; /* scope -> the scope around it */
   size_t scope_count, scope_capacity;
 

@@ -6,17 +6,13 @@
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "graph/builder.h"
-
-#define FEWEST_SLOTS 64
 
 /* -- Names ----------------------------------------------------------------- */
 
 void regal_onnx_clear_values(regal_onnx *onnx) {
   onnx->value_count = onnx->scope_count = 0;
-  for (size_t i = 0; i < onnx->slot_count; i++)
-    onnx->slots[i] = REGAL_NONE;
+  regal_names_clear(&onnx->names);
 }
 
 regal_status regal_onnx_open_scope(regal_onnx *onnx, uint32_t parent,
@@ -29,49 +25,10 @@ regal_status regal_onnx_open_scope(regal_onnx *onnx, uint32_t parent,
   return REGAL_OK;
 }
 
-static uint64_t hash(uint32_t scope, const char *name) {
-  return regal_hash_text(regal_mix(scope + REGAL_GOLDEN), name);
-}
-
-/* The slot of the name, or the free one where it belongs. */
-static size_t find_slot(const regal_onnx *onnx, uint32_t scope,
-                        const char *name) {
-  size_t mask = onnx->slot_count - 1;
-  size_t slot = (size_t)hash(scope, name) & mask;
-  for (;; slot = (slot + 1) & mask) {
-    uint32_t index = onnx->slots[slot];
-    if (index == REGAL_NONE)
-      return slot;
-    const regal_onnx_value *value = &onnx->values[index];
-    if (value->scope == scope && !strcmp(value->name, name))
-      return slot;
-  }
-}
-
-/* Doubles the table, before it is half full. */
-static bool grow_slots(regal_onnx *onnx) {
-  if (onnx->value_count < onnx->slot_count / 2)
-    return true;
-  size_t count = onnx->slot_count ? onnx->slot_count * 2 : FEWEST_SLOTS;
-  uint32_t *slots = regal_alloc(onnx->context, count, sizeof *slots);
-  if (!slots)
-    return false;
-  regal_release(onnx->context, onnx->slots);
-  onnx->slots = slots;
-  onnx->slot_count = count;
-  for (size_t i = 0; i < count; i++)
-    slots[i] = REGAL_NONE;
-  for (size_t i = 0; i < onnx->value_count; i++)
-    slots[find_slot(onnx, onnx->values[i].scope, onnx->values[i].name)] =
-        (uint32_t)i;
-  return true;
-}
-
 uint32_t regal_onnx_local(const regal_onnx *onnx, uint32_t scope,
                           const char *name) {
-  if (!onnx->slot_count)
-    return REGAL_NONE;
-  return onnx->slots[find_slot(onnx, scope, name)];
+  size_t found = regal_names_find_in(&onnx->names, scope, name);
+  return found == REGAL_NO_NAME ? REGAL_NONE : (uint32_t)found;
 }
 
 uint32_t regal_onnx_lookup(const regal_onnx *onnx, uint32_t scope,
@@ -86,20 +43,19 @@ uint32_t regal_onnx_lookup(const regal_onnx *onnx, uint32_t scope,
 
 regal_status regal_onnx_declare(regal_onnx *onnx, uint32_t scope,
                                 const char *name, uint32_t *value) {
-  if (!grow_slots(onnx) ||
-      !REGAL_RESERVE(onnx->context, onnx->values, onnx->value_count,
-                     onnx->value_capacity))
+  size_t number;
+  if (!REGAL_RESERVE(onnx->context, onnx->values, onnx->value_count,
+                     onnx->value_capacity) ||
+      !regal_names_add_in(&onnx->names, scope, name, &number))
     return regal_fail_memory(onnx->context);
-  uint32_t *slot = &onnx->slots[find_slot(onnx, scope, name)];
-  if (*slot == REGAL_NONE) {
-    *slot = (uint32_t)onnx->value_count++;
-    onnx->values[*slot] = (regal_onnx_value){.name = name,
-                                             .scope = scope,
-                                             .node = REGAL_NONE,
-                                             .root = *slot,
-                                             .parameter = REGAL_NONE};
-  }
-  *value = *slot;
+  *value = (uint32_t)number;
+  if (number == onnx->value_count)
+    onnx->values[onnx->value_count++] =
+        (regal_onnx_value){.name = name,
+                           .scope = scope,
+                           .node = REGAL_NONE,
+                           .root = *value,
+                           .parameter = REGAL_NONE};
   return REGAL_OK;
 }
 

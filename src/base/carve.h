@@ -4,7 +4,7 @@
 #ifndef REGAL_BASE_CARVE_H
 #define REGAL_BASE_CARVE_H
 
-#include <stddef.h>
+#include "base/context.h"
 
 #define REGAL_CARVE_ALIGN 64 /* a cache line, so that threads do not share */
 
@@ -20,5 +20,20 @@ static inline void *regal_carve(regal_carver *carver, size_t count,
                   REGAL_CARVE_ALIGN;
   return carver->base ? carver->base + at : NULL;
 }
+
+/* The block of the size that was measured; false when memory is out. */
+static inline bool regal_carver_alloc(regal_context *context,
+                                      regal_carver *carver) {
+  carver->base = regal_alloc(context, carver->used, 1);
+  carver->used = 0;
+  return carver->base;
+}
+
+/* Measures by `layout`, a call that carves by `carver` (which is all zero),
+ * allocates, and lays out. A status; the block is carver.base. */
+#define REGAL_CARVE_BLOCK(context, carver, layout)                             \
+  ((layout), regal_carver_alloc((context), &(carver))                          \
+                 ? ((layout), REGAL_OK)                                        \
+                 : regal_fail_memory(context))
 
 #endif

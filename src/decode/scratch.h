@@ -13,15 +13,13 @@
 #define REGAL_DEFINE_CREATE_SCRATCH(type, layout, fill)                        \
   static regal_status create_scratch(                                          \
       regal_context *context, const regal_problem *problem, void **result) {   \
-    type measured;                                                             \
+    type measured = {0};                                                       \
     regal_carver carver = {NULL, 0};                                           \
-    regal_carve(&carver, 1, sizeof measured);                                  \
-    layout(&measured, &carver, problem);                                       \
-    carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};          \
-    if (!carver.base)                                                          \
-      return regal_fail_memory(context);                                       \
-    type *made = regal_carve(&carver, 1, sizeof *made);                        \
-    layout(made, &carver, problem);                                            \
+    REGAL_TRY(REGAL_CARVE_BLOCK(context, carver,                               \
+                                (regal_carve(&carver, 1, sizeof measured),     \
+                                 layout(&measured, &carver, problem))));       \
+    type *made = (type *)carver.base;                                          \
+    *made = measured;                                                          \
     fill(made, problem);                                                       \
     *result = made;                                                            \
     return REGAL_OK;                                                           \

@@ -210,13 +210,9 @@ regal_status regal_cp_pack(const regal_cp_model *model, uint8_t **bytes,
                            size_t *size) {
   packing packing = {.model = model, .demand_room = count_demands(model)};
   regal_carver carver = {NULL, 0};
-  layout(&packing, &carver);
-  void *block = regal_alloc(model->context, carver.used, 1);
-  if (!block)
-    return regal_fail_memory(model->context);
-  carver = (regal_carver){block, 0};
-  layout(&packing, &carver);
+  REGAL_TRY(
+      REGAL_CARVE_BLOCK(model->context, carver, layout(&packing, &carver)));
   regal_status status = write_message(&packing, bytes, size);
-  regal_release(model->context, block);
+  regal_release(model->context, carver.base);
   return status;
 }

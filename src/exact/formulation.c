@@ -3,6 +3,7 @@
 #include "exact/formulation.h"
 
 #include "base/carve.h"
+#include "base/compare.h"
 
 #define MOST_OPS 20000
 #define MOST_ROUTES ((size_t)4 << 20) /* tensors * devices * devices */
@@ -20,14 +21,6 @@ static int64_t gcd(int64_t a, int64_t b) {
     b = rest;
   }
   return a;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 /* -- Units and bounds -------------------------------------------------------
@@ -158,7 +151,7 @@ static int64_t shortest(const form *form, const regal_exact_axis *axis,
   int64_t least = INT64_MAX;
   for (uint32_t a = 0; a < form->devices; a++)
     if (regal_exact_can_run(form, op, a))
-      least = smaller(least, regal_exact_run(form, axis, op, a));
+      least = regal_smaller(least, regal_exact_run(form, axis, op, a));
   return least;
 }
 
@@ -170,14 +163,14 @@ static void measure_chains(const form *form, regal_exact_axis *axis) {
     for (uint32_t s = problem->successor_begin[op];
          s < problem->successor_begin[op + 1]; s++) {
       uint32_t next = problem->successor[s];
-      axis->head[next] = larger(axis->head[next], end);
+      axis->head[next] = regal_larger(axis->head[next], end);
     }
   }
   for (uint32_t op = problem->ops; op-- > 0;) {
     int64_t after = 0;
     for (uint32_t s = problem->successor_begin[op];
          s < problem->successor_begin[op + 1]; s++)
-      after = larger(after, axis->tail[problem->successor[s]]);
+      after = regal_larger(after, axis->tail[problem->successor[s]]);
     axis->tail[op] = after + shortest(form, axis, op);
   }
 }
@@ -416,12 +409,8 @@ regal_status regal_formulate(regal_context *context,
   made.model.context = context;
   REGAL_TRY(choose_axes(&made));
   regal_carver carver = {NULL, 0};
-  layout(&made, &carver);
-  made.block = regal_alloc(context, carver.used, 1);
-  if (!made.block)
-    return regal_fail_memory(context);
-  carver = (regal_carver){made.block, 0};
-  layout(&made, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&made, &carver)));
+  made.block = carver.base;
   clear(&made);
   regal_cp_init(&made.model, context, MOST_ROWS);
   regal_status status = build(&made);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/carve.h"
+#include "base/compare.h"
 #include "exact/formulation.h"
 
 typedef regal_formulation form;
@@ -42,10 +43,6 @@ static void layout(assignment *a, regal_carver *carver) {
   layout_times(a->form->problem, &a->places, carver);
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 static void set(assignment *a, int32_t variable, int64_t value) {
   if (variable >= 0)
     a->values[variable] = value;
@@ -79,13 +76,13 @@ static bool is_needed(const assignment *a, uint32_t tensor, uint32_t to) {
 static void run_op(const assignment *a, times *s, uint32_t op, uint32_t device,
                    int64_t *clock) {
   const regal_problem *problem = a->form->problem;
-  s->start[op] = larger(clock[device], s->ready[op]);
+  s->start[op] = regal_larger(clock[device], s->ready[op]);
   s->end[op] = s->start[op] + regal_exact_run(a->form, s->axis, op, device);
   clock[device] = s->end[op];
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++) {
     uint32_t waiter = problem->waiter[w];
-    s->ready[waiter] = larger(s->ready[waiter], s->end[op]);
+    s->ready[waiter] = regal_larger(s->ready[waiter], s->end[op]);
   }
 }
 
@@ -95,8 +92,9 @@ static void send(const assignment *a, times *s, uint32_t tensor, uint32_t from,
   size_t at = (size_t)tensor * problem->devices + to;
   int64_t *link = &s->link[from * problem->devices + to];
   bool overlapped = problem->machine->overlapped;
-  int64_t start = overlapped ? larger(*link, s->end[problem->producer[tensor]])
-                             : larger(clock[from], clock[to]);
+  int64_t start = overlapped
+                      ? regal_larger(*link, s->end[problem->producer[tensor]])
+                      : regal_larger(clock[from], clock[to]);
   int64_t end = start + regal_exact_send(a->form, s->axis, tensor, from, to);
   s->sent_start[at] = start;
   s->sent_end[at] = end;
@@ -109,7 +107,7 @@ static void send(const assignment *a, times *s, uint32_t tensor, uint32_t from,
        u < problem->use_begin[tensor + 1]; u++) {
     uint32_t op = problem->consumer[u];
     if (a->placement[op] == to)
-      s->ready[op] = larger(s->ready[op], end);
+      s->ready[op] = regal_larger(s->ready[op], end);
   }
 }
 
@@ -207,12 +205,12 @@ static void assign_tensor(assignment *a, uint32_t tensor, uint32_t device) {
   for (uint32_t u = problem->use_begin[tensor];
        u < problem->use_begin[tensor + 1]; u++)
     if (a->placement[problem->consumer[u]] == device) {
-      until = larger(until, s->end[problem->consumer[u]]);
+      until = regal_larger(until, s->end[problem->consumer[u]]);
       held = true;
     }
   for (uint32_t to = 0; home && to < d; to++)
     if (is_needed(a, tensor, to))
-      until = larger(until, s->sent_end[(size_t)tensor * d + to]);
+      until = regal_larger(until, s->sent_end[(size_t)tensor * d + to]);
   if (home && problem->is_final[tensor])
     until = form->places.horizon;
   if (!held)
@@ -314,7 +312,7 @@ static void assign_devices(assignment *a) {
     int64_t peak = a->cost->peak_bytes[relabel(a, b)];
     int64_t limit = problem->limit[b] / form->unit_bytes;
     set(a, form->room[b], (peak - resident(a, b)) / form->unit_bytes);
-    set(a, form->excess[b], larger(0, peak / form->unit_bytes - limit));
+    set(a, form->excess[b], regal_larger(0, peak / form->unit_bytes - limit));
   }
   set(a, form->peak, a->cost->max_peak_bytes / form->unit_bytes);
 }
@@ -332,7 +330,7 @@ static void assign_all(assignment *a, const regal_plan *plan) {
   assign_steps(a);
   int64_t makespan = 0;
   for (uint32_t op = 0; op < form->problem->ops; op++)
-    makespan = larger(makespan, a->clock.end[op]);
+    makespan = regal_larger(makespan, a->clock.end[op]);
   set(a, form->makespan, makespan);
   if (!form->memory)
     return;
@@ -352,12 +350,7 @@ regal_status regal_formulation_assign(const regal_formulation *formulation,
   regal_context *context = formulation->model.context;
   assignment a = {.form = formulation, .cost = cost, .values = values};
   regal_carver carver = {NULL, 0};
-  layout(&a, &carver);
-  void *block = regal_alloc(context, carver.used, 1);
-  if (!block)
-    return regal_fail_memory(context);
-  carver = (regal_carver){block, 0};
-  layout(&a, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&a, &carver)));
   a.clock.axis = &formulation->clock;
   a.places.axis = &formulation->places;
   memset(values, 0, formulation->model.variables * sizeof *values);
@@ -367,6 +360,6 @@ regal_status regal_formulation_assign(const regal_formulation *formulation,
         plan->steps[i].op == problem->pinned)
       a.swapped = plan->steps[i].to;
   assign_all(&a, plan);
-  regal_release(context, block);
+  regal_release(context, carver.base);
   return REGAL_OK;
 }

@@ -123,15 +123,10 @@ regal_status regal_formulation_plan(const regal_formulation *formulation,
   regal_context *context = formulation->model.context;
   starts s;
   regal_carver carver = {NULL, 0};
-  layout(problem, &s, &carver);
-  void *block = regal_alloc(context, carver.used, 1);
-  if (!block)
-    return regal_fail_memory(context);
-  carver = (regal_carver){block, 0};
-  layout(problem, &s, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(problem, &s, &carver)));
   read_starts(formulation, values, &s);
   regal_status status = regal_exact_plan(context, problem, s.placement, s.start,
                                          s.end, s.sent_start, s.sent_end, plan);
-  regal_release(context, block);
+  regal_release(context, carver.base);
   return status;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clock: what must not overlap, and when all of it ends. */
+#include "base/compare.h"
 #include "exact/formulation.h"
 
 typedef regal_formulation form;
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 /* -- What must not overlap --------------------------------------------------
  */
@@ -133,8 +130,9 @@ static void share_devices(form *form) {
 static void minimise_makespan(form *form) {
   const regal_problem *problem = form->problem;
   int64_t least = form->request.at_least / form->unit_ns;
-  form->makespan = regal_cp_variable(
-      &form->model, smaller(least, form->clock.horizon), form->clock.horizon);
+  form->makespan =
+      regal_cp_variable(&form->model, regal_smaller(least, form->clock.horizon),
+                        form->clock.horizon);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (problem->successor_begin[op] == problem->successor_begin[op + 1])
       regal_exact_after_op(form, &form->clock, form->makespan, op,

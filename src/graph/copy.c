@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "graph/builder.h"
 #include "graph/checksum.h"
 
@@ -119,22 +120,18 @@ static bool sum_up(regal_graph *graph) {
   return add(&other, graph->tensor_bytes);
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 static void find_critical(regal_graph *graph, int64_t *end) {
   graph->critical_ns = 0;
   for (uint32_t op = 0; op < graph->ops; op++) {
     int64_t start = 0;
     for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
          i++)
-      start = larger(start, end[graph->producer[graph->input[i]]]);
+      start = regal_larger(start, end[graph->producer[graph->input[i]]]);
     for (uint32_t i = graph->control_in_begin[op];
          i < graph->control_in_begin[op + 1]; i++)
-      start = larger(start, end[graph->control_in[i]]);
+      start = regal_larger(start, end[graph->control_in[i]]);
     end[op] = start + graph->run_ns[op];
-    graph->critical_ns = larger(graph->critical_ns, end[op]);
+    graph->critical_ns = regal_larger(graph->critical_ns, end[op]);
   }
 }
 

@@ -322,11 +322,8 @@ static regal_status make_plan(const regal_level *level, const uint32_t *order,
   regal_carver carver = {NULL, 0};
   if (fine->machine->overlapped || fine->objective == REGAL_MEMORY)
     return regal_plan_from_order(context, fine, order, placement, plan);
-  regal_walk_layout(&walk, &carver, fine);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  regal_walk_layout(&walk, &carver, fine);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver,
+                              regal_walk_layout(&walk, &carver, fine)));
   regal_status status =
       regal_plan_create(context, regal_plan_most_steps(fine), plan);
   if (status == REGAL_OK &&

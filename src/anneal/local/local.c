@@ -165,11 +165,7 @@ regal_status regal_method_local(regal_search *search) {
              .problem = search->problem,
              .best = REGAL_FITNESS_WORST};
   regal_carver carver = {NULL, 0};
-  layout(&l, &carver);
-  carver = (regal_carver){regal_alloc(search->context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(search->context);
-  layout(&l, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver, layout(&l, &carver)));
   regal_status status = search_with(&l);
   regal_release(search->context, carver.base);
   return status;

@@ -11,7 +11,7 @@
 #include "cost/bound/cut.h"
 
 #include "base/carve.h"
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "cost/bound/flow.h"
 #include "cost/bound/reuse.h"
 
@@ -192,12 +192,7 @@ regal_status regal_bound_cut(regal_context *context,
                              int64_t at_least, int64_t *bytes) {
   cut_bound state = {.problem = problem};
   regal_carver carver = {NULL, 0};
-  layout(&state, &carver);
-  char *block = regal_alloc(context, 1, carver.used);
-  if (!block)
-    return regal_fail_memory(context);
-  carver = (regal_carver){block, 0};
-  layout(&state, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
   uint32_t pairs =
       problem->successor_begin[problem->ops] + problem->uses + problem->tensors;
   regal_status status = regal_flow_create(
@@ -207,6 +202,6 @@ regal_status regal_bound_cut(regal_context *context,
     *bytes = largest_cut(&state, effort, at_least);
     regal_flow_release(context, &state.flow);
   }
-  regal_release(context, block);
+  regal_release(context, carver.base);
   return status;
 }

@@ -22,12 +22,8 @@ regal_status regal_flow_create(regal_context *context, uint32_t nodes,
                                uint32_t pairs, regal_flow *flow) {
   *flow = (regal_flow){.most_nodes = nodes, .most_arcs = 2 * pairs};
   regal_carver carver = {NULL, 0};
-  layout(flow, &carver);
-  flow->block = regal_alloc(context, 1, carver.used);
-  if (!flow->block)
-    return regal_fail_memory(context);
-  carver = (regal_carver){flow->block, 0};
-  layout(flow, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(flow, &carver)));
+  flow->block = carver.base;
   return REGAL_OK;
 }
 

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "cost/bound/reuse.h"
 
 #define WORDS 4

@@ -18,7 +18,7 @@
  *  - Pigeonhole: among the k*d + 1 longest ops some device runs k + 1.
  *  - Groups: the ops of a group run one after the other.
  */
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "cost/bound/bound.h"
 #include "cost/bound/transfer.h"
 
@@ -46,10 +46,6 @@ typedef struct runtime_bound {
   int64_t found;                   /* the largest bound so far */
 } runtime_bound;
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 static int64_t shortest_run(const regal_problem *problem, uint32_t op) {
   if (!problem->run_step)
     return regal_problem_run_ns(problem, op, 0);
@@ -71,22 +67,22 @@ static void find_critical_path(runtime_bound *state) {
          s < problem->successor_begin[op + 1]; s++) {
       uint32_t next = problem->successor[s];
       state->head[next] =
-          larger(state->head[next], state->head[op] + shortest[op]);
+          regal_larger(state->head[next], state->head[op] + shortest[op]);
     }
   for (uint32_t op = problem->ops; op-- > 0;) {
     for (uint32_t s = problem->successor_begin[op];
          s < problem->successor_begin[op + 1]; s++) {
       uint32_t next = problem->successor[s];
       state->tail[op] =
-          larger(state->tail[op], state->tail[next] + shortest[next]);
+          regal_larger(state->tail[op], state->tail[next] + shortest[next]);
     }
   }
 }
 
 static void find_longest_chain(runtime_bound *state) {
   for (uint32_t op = 0; op < state->problem->ops; op++)
-    state->found = larger(state->found, state->head[op] + state->shortest[op] +
-                                            state->tail[op]);
+    state->found = regal_larger(
+        state->found, state->head[op] + state->shortest[op] + state->tail[op]);
 }
 
 /* Adds an op to the tree over tails: a node knows the work of its leaves and,
@@ -139,7 +135,7 @@ static void apply_energy(runtime_bound *state, const int64_t *weight) {
     energy_insert(state, op, total * state->tail[op], work);
     wide energy = total * state->head[op] + state->best[1];
     state->found =
-        larger(state->found, (int64_t)((energy + total - 1) / total));
+        regal_larger(state->found, (int64_t)((energy + total - 1) / total));
   }
 }
 
@@ -201,7 +197,7 @@ static void apply_pigeonhole(runtime_bound *state, regal_keyed *by_time) {
   for (size_t k = 1; k * d < n; k++) {
     size_t first = n - 1 - k * d;
     int64_t before = first ? sum[first - 1] : 0;
-    state->found = larger(state->found, sum[first + k] - before);
+    state->found = regal_larger(state->found, sum[first + k] - before);
   }
 }
 
@@ -246,8 +242,8 @@ static regal_status apply_groups(runtime_bound *state) {
   sum_groups(state, &sums);
   for (uint32_t op = 0; op < n; op++)
     if (problem->leader[op] == op)
-      state->found =
-          larger(state->found, sums.head[op] + sums.least[op] + sums.tail[op]);
+      state->found = regal_larger(state->found, sums.head[op] + sums.least[op] +
+                                                    sums.tail[op]);
   regal_release(state->context, block);
   return REGAL_OK;
 }

@@ -279,12 +279,7 @@ regal_status regal_bound_transfer(regal_context *context,
                           .effort = effort,
                           .most_found = 4 * problem->ops};
   regal_carver carver = {NULL, 0};
-  layout(&state, &carver);
-  char *block = regal_alloc(context, 1, carver.used);
-  if (!block)
-    return regal_fail_memory(context);
-  carver = (regal_carver){block, 0};
-  layout(&state, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
   uint32_t pairs = 2 * problem->ops + 2 * problem->uses + 3 * problem->tensors;
   regal_status status =
       regal_flow_create(context, 2 + problem->ops + 2 * problem->tensors, pairs,
@@ -293,6 +288,6 @@ regal_status regal_bound_transfer(regal_context *context,
     bound_windows(&state);
     regal_flow_release(context, &state.window->flow);
   }
-  regal_release(context, block);
+  regal_release(context, carver.base);
   return status;
 }

@@ -24,19 +24,12 @@
  * If x turns out smaller than that, no window lasts x or less. The largest such
  * x is looked for by halving. */
 #include "cost/bound/window.h"
+#include "base/compare.h"
 
 enum { FREE, HERE, AWAY };
 enum { STEPS = 7 }; /* of halving */
 
 #define NEVER (INT64_MAX / 8)
-
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 /* Through an op from which it takes `here` or `away`, over a lag. */
 static void through(const regal_window *window, const regal_lag *lag,
@@ -44,8 +37,10 @@ static void through(const regal_window *window, const regal_lag *lag,
                     int64_t *to_away) {
   int64_t beside =
       window->problem->devices == 2 ? lag->same : regal_lag_least(lag);
-  *to_here = larger(*to_here, smaller(here + lag->same, away + lag->apart));
-  *to_away = larger(*to_away, smaller(away + beside, here + lag->apart));
+  *to_here = regal_larger(*to_here,
+                          regal_smaller(here + lag->same, away + lag->apart));
+  *to_away =
+      regal_larger(*to_away, regal_smaller(away + beside, here + lag->apart));
 }
 
 void regal_window_chains(regal_window *window, const regal_lag *lag,
@@ -85,7 +80,7 @@ static bool choose_sides(regal_window *window, bool apart, int64_t x) {
     int64_t as_u = here + (apart ? to_away : to_here);
     int64_t other = away + (!apart ? to_away
                             : two  ? to_here
-                                   : smaller(to_here, to_away));
+                                   : regal_smaller(to_here, to_away));
     if (as_u > x && other > x)
       return false;
     window->side[i] = other > x ? HERE : as_u > x ? AWAY : FREE;
@@ -107,8 +102,8 @@ static int64_t forced_load(const regal_window *window, uint8_t side,
     int64_t after = with_u ? window->after_here[i] : window->after_away[i];
     int64_t until = with_v ? window->until_here[i] : window->until_away[i];
     load += window->shortest[window->member[i]];
-    first = smaller(first, after);
-    last = smaller(last, until);
+    first = regal_smaller(first, after);
+    last = regal_smaller(last, until);
   }
   return load ? first + load + last : 0;
 }
@@ -185,7 +180,7 @@ static int64_t cut_load(regal_window *window, uint8_t near) {
   uint64_t before = window->flow.work;
   int64_t load = regal_flow_run(&window->flow, window->effort);
   uint64_t spent = window->flow.work - before + window->flow.arcs;
-  window->effort -= smaller((int64_t)spent, (int64_t)window->effort);
+  window->effort -= regal_smaller((int64_t)spent, (int64_t)window->effort);
   return load;
 }
 
@@ -206,14 +201,14 @@ static bool is_too_short(regal_window *window, bool apart, int64_t x) {
 
 static int64_t shortest_window(regal_window *window, bool apart,
                                int64_t at_least) {
-  int64_t bound = at_least, most = larger(at_least, window->work);
+  int64_t bound = at_least, most = regal_larger(at_least, window->work);
   for (int i = 0; i < STEPS && bound < most && window->effort; i++) {
     int64_t x = i ? bound + (most - bound) / 2 : most - 1;
     if (is_too_short(window, apart, x))
       bound = x + 1;
     else
       most = x;
-    window->effort -= smaller(4 * window->size, (int64_t)window->effort);
+    window->effort -= regal_smaller(4 * window->size, (int64_t)window->effort);
   }
   return bound;
 }

@@ -22,11 +22,7 @@ regal_status regal_simulator_create(regal_context *context,
                                     regal_simulator **simulator) {
   regal_simulator measured = {.context = context, .problem = problem};
   regal_carver carver = {NULL, 0};
-  layout(&measured, &carver);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  layout(&measured, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&measured, &carver)));
   *simulator = (regal_simulator *)carver.base;
   **simulator = measured;
   return REGAL_OK;

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/compare.h"
 #include "cost/verify/parts.h"
 
 #define NS_PER_SECOND 1000000000
@@ -15,10 +16,6 @@ typedef struct clocks {
   int64_t device[REGAL_MAX_DEVICES];
   int64_t link[REGAL_MAX_DEVICES][REGAL_MAX_DEVICES]; /* [from][to] */
 } clocks;
-
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
 
 /* Latency and bytes / bandwidth rounded up; INT64_MAX when it does not fit.
  * A control transfer takes no time at all. */
@@ -45,8 +42,8 @@ static int64_t op_start(const regal_reading *reading, const clocks *now,
   uint32_t op = step->op;
   int64_t start = now->device[step->device];
   for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1]; k++)
-    start = larger(start, timeline->end_ns[regal_verify_arrival(
-                              reading, graph->input[k], step->device)]);
+    start = regal_larger(start, timeline->end_ns[regal_verify_arrival(
+                                    reading, graph->input[k], step->device)]);
   for (uint32_t k = graph->control_in_begin[op];
        k < graph->control_in_begin[op + 1]; k++) {
     uint32_t before = graph->control_in[k];
@@ -54,7 +51,7 @@ static int64_t op_start(const regal_reading *reading, const clocks *now,
                            ? regal_verify_arrival(
                                  reading, graph->tensors + before, step->device)
                            : reading->run_step[before];
-    start = larger(start, timeline->end_ns[awaited]);
+    start = regal_larger(start, timeline->end_ns[awaited]);
   }
   return start;
 }
@@ -63,9 +60,9 @@ static int64_t transfer_start(const regal_reading *reading, const clocks *now,
                               const regal_timeline *timeline,
                               const regal_step *step) {
   if (reading->machine->overlapped)
-    return larger(timeline->end_ns[reading->run_step[step->op]],
-                  now->link[step->device][step->to]);
-  return larger(now->device[step->device], now->device[step->to]);
+    return regal_larger(timeline->end_ns[reading->run_step[step->op]],
+                        now->link[step->device][step->to]);
+  return regal_larger(now->device[step->device], now->device[step->to]);
 }
 
 static void set_clocks(const regal_machine *machine, clocks *now,
@@ -104,7 +101,7 @@ regal_status regal_verify_time(const regal_reading *reading,
     if (runs)
       timeline->busy_ns[step->device] += takes;
     set_clocks(reading->machine, &now, step, end);
-    cost->runtime_ns = larger(cost->runtime_ns, end);
+    cost->runtime_ns = regal_larger(cost->runtime_ns, end);
   }
   return REGAL_OK;
 }

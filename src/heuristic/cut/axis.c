@@ -2,7 +2,7 @@
 /* Orders and ranks, and from cuts to placements. */
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "heuristic/cut/fold.h"
 #include "heuristic/cut/parts.h"
 

@@ -40,6 +40,7 @@ struct regal_cuts {
 static void layout(regal_cuts *cuts, regal_carver *carver) {
   const regal_problem *problem = cuts->problem;
   size_t n = problem->ops;
+  regal_carve(carver, 1, sizeof *cuts);
   for (uint32_t i = 0; i < cuts->order_count; i++)
     cuts->orders[i].order = regal_carve(carver, n, 4);
   for (uint32_t i = 0; i < cuts->axis_count; i++)
@@ -215,18 +216,12 @@ static void choose_sizes(regal_cuts *cuts) {
 regal_status regal_cuts_find(regal_context *context,
                              const regal_problem *problem,
                              regal_cuts **result) {
-  regal_cuts measured = {.problem = problem};
+  regal_cuts measured = {.context = context, .problem = problem};
   regal_carver carver = {NULL, 0};
   choose_sizes(&measured);
-  regal_carve(&carver, 1, sizeof measured);
-  layout(&measured, &carver);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  regal_cuts *cuts = regal_carve(&carver, 1, sizeof measured);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&measured, &carver)));
+  regal_cuts *cuts = (regal_cuts *)carver.base;
   *cuts = measured;
-  cuts->context = context;
-  layout(cuts, &carver);
   regal_cut_bench_begin(&cuts->bench, problem);
   regal_status status = make_orders(cuts);
   if (status != REGAL_OK) {

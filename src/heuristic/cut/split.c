@@ -119,11 +119,7 @@ regal_status regal_method_split(regal_search *search) {
              .order = {.name = "file order"},
              .axis = {.name = "file rank"}};
   regal_carver carver = {NULL, 0};
-  layout(&s, &carver);
-  carver = (regal_carver){regal_alloc(search->context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(search->context);
-  layout(&s, &carver);
+  REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver, layout(&s, &carver)));
   regal_cuts_file_order(s.problem, s.order.order);
   regal_cuts_rank_along(s.problem, &s.order, &s.axis);
   regal_cut_bench_begin(&s.bench, s.problem);

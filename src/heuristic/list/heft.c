@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/carve.h"
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "heuristic/heuristics.h"
 #include "search/search.h"
 
@@ -64,10 +64,6 @@ typedef struct outcome {
   wide delay_ns; /* of the other devices' clocks */
 } outcome;
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 static int64_t mean_transfer_ns(const regal_problem *problem, uint32_t tensor) {
   uint32_t d = problem->devices;
   if (problem->link_classes == 1)
@@ -91,14 +87,14 @@ static int64_t rank_of(const heft *pass, uint32_t op, int transfer_halves) {
       continue;
     int64_t after = 0;
     for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
-      after = larger(after, pass->rank[problem->consumer[u]]);
+      after = regal_larger(after, pass->rank[problem->consumer[u]]);
     if (pass->transfer_ns)
       after += pass->transfer_ns[t] * transfer_halves / 2;
-    longest = larger(longest, after);
+    longest = regal_larger(longest, after);
   }
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++)
-    longest = larger(longest, pass->rank[problem->waiter[w]]);
+    longest = regal_larger(longest, pass->rank[problem->waiter[w]]);
   return regal_problem_usual_run_ns(problem, op) + longest;
 }
 
@@ -155,10 +151,10 @@ static int64_t send_input(heft *pass, const arrival *input, uint32_t device,
       regal_problem_transfer_ns(problem, input->tensor, from, device);
   if (problem->machine->overlapped) {
     int64_t *link = &pass->link_ns[from * problem->devices + device];
-    return *link = larger(*link, input->ready_ns) + takes;
+    return *link = regal_larger(*link, input->ready_ns) + takes;
   }
   int64_t *clock = pass->clock_ns;
-  int64_t end = larger(clock[from], clock[device]) + takes;
+  int64_t end = regal_larger(clock[from], clock[device]) + takes;
   *delay += end - clock[from];
   return clock[from] = clock[device] = end;
 }
@@ -170,9 +166,9 @@ static outcome run_op(heft *pass, uint32_t op, uint32_t device) {
   int64_t start = pass->ready_ns[op];
   for (uint32_t i = 0; i < pass->arrival_count; i++)
     if (must_travel(pass, &pass->arrivals[i], device))
-      start = larger(start, send_input(pass, &pass->arrivals[i], device,
-                                       &result.delay_ns));
-  start = larger(start, pass->clock_ns[device]);
+      start = regal_larger(start, send_input(pass, &pass->arrivals[i], device,
+                                             &result.delay_ns));
+  start = regal_larger(start, pass->clock_ns[device]);
   result.end_ns = start + regal_problem_run_ns(pass->problem, op, device);
   pass->clock_ns[device] = result.end_ns;
   return result;
@@ -246,7 +242,7 @@ static void place_op(heft *pass, uint32_t op, uint32_t device,
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++) {
     uint32_t next = problem->waiter[w];
-    pass->ready_ns[next] = larger(pass->ready_ns[next], end);
+    pass->ready_ns[next] = regal_larger(pass->ready_ns[next], end);
   }
 }
 
@@ -335,16 +331,12 @@ regal_status regal_method_heft(regal_search *search) {
   heft pass = {.problem = problem};
   uint32_t inputs = most_inputs(problem);
   regal_carver carver = {NULL, 0};
-  layout(&pass, &carver, inputs);
-  void *block = regal_alloc(search->context, carver.used, 1);
-  if (!block)
-    return regal_fail_memory(search->context);
-  carver = (regal_carver){block, 0};
-  layout(&pass, &carver, inputs);
+  REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver,
+                              layout(&pass, &carver, inputs)));
   if (pass.transfer_ns)
     for (uint32_t t = 0; t < problem->tensors; t++)
       pass.transfer_ns[t] = mean_transfer_ns(problem, t);
   regal_status status = sweep(search, &pass);
-  regal_release(search->context, block);
+  regal_release(search->context, carver.base);
   return status;
 }

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "base/tournament.h"
 #include "heuristic/list/orders.h"
 

@@ -3,7 +3,7 @@
  * the memory reordering passes of PyTorch Inductor (torch/_inductor/memory.py:
  * topological_sort_dfs, topological_sort_bfs).
  */
-#include "base/keyed.h"
+#include "base/compare.h"
 #include "base/tournament.h"
 #include "heuristic/list/orders.h"
 

@@ -279,12 +279,8 @@ static void layout(fm *f, regal_carver *carver) {
 
 static regal_status begin(regal_context *context, fm *f, void **block) {
   regal_carver carver = {NULL, 0};
-  layout(f, &carver);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(f, &carver)));
   *block = carver.base;
-  if (!carver.base)
-    return regal_fail_memory(context);
-  layout(f, &carver);
   for (int side = 0; side < 2; side++)
     REGAL_TRY(regal_tournament_init(
         context, &f->order[side], f->bisection->vertices, more_gain, f->gain));
@@ -300,7 +296,7 @@ static void end(regal_context *context, fm *f, void *block) {
 regal_status regal_bisect_refine(regal_context *context,
                                  regal_bisection *bisection) {
   fm f = {.bisection = bisection};
-  void *block;
+  void *block = NULL;
   regal_status status = begin(context, &f, &block);
   if (status == REGAL_OK)
     improve(&f);
@@ -311,7 +307,7 @@ regal_status regal_bisect_refine(regal_context *context,
 regal_status regal_bisect_fm(regal_context *context, regal_bisection *bisection,
                              uint64_t seed) {
   fm f = {.bisection = bisection};
-  void *block;
+  void *block = NULL;
   regal_status status = begin(context, &f, &block);
   int64_t best_off = INT64_MAX, best_cut = INT64_MAX;
   bool large = bisection->pin_begin[bisection->nets] > MOST_PINS;

@@ -56,11 +56,8 @@ static regal_status run(regal_search *search, gp_dfs *made) {
 regal_status regal_method_gp_dfs(regal_search *search) {
   gp_dfs made;
   regal_carver carver = {NULL, 0};
-  layout(&made, &carver, search->problem);
-  carver = (regal_carver){regal_alloc(search->context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(search->context);
-  layout(&made, &carver, search->problem);
+  REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver,
+                              layout(&made, &carver, search->problem)));
   regal_status status = run(search, &made);
   regal_release(search->context, carver.base);
   return status;

@@ -245,11 +245,8 @@ regal_status regal_partition(regal_context *context,
                              uint8_t *placement) {
   partitioner p = {context, problem, bisect, seed, .placement = placement};
   regal_carver carver = {NULL, 0};
-  layout_partitioner(&p, &carver);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  layout_partitioner(&p, &carver);
+  REGAL_TRY(
+      REGAL_CARVE_BLOCK(context, carver, layout_partitioner(&p, &carver)));
   uint32_t count = 0;
   for (uint32_t op = 0; op < problem->ops; op++) {
     p.local[op] = REGAL_NONE;

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ops with a key, and sorting them: ascending keys, equal keys by op. */
-#ifndef REGAL_BASE_KEYED_H
-#define REGAL_BASE_KEYED_H
+/* The larger and the smaller of two, and sorting ops by a key. */
+#ifndef REGAL_BASE_COMPARE_H
+#define REGAL_BASE_COMPARE_H
 
 #include <stdint.h>
 #include <stdlib.h>
+
+static inline int64_t regal_larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static inline int64_t regal_smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 typedef struct regal_keyed {
   int64_t key;
@@ -18,7 +26,7 @@ static inline int regal_keyed_compare(const void *left, const void *right) {
   return (a->op > b->op) - (a->op < b->op);
 }
 
-/* O(count log count). */
+/* Ascending keys, equal keys by op. O(count log count). */
 static inline void regal_keyed_sort(regal_keyed *items, size_t count) {
   qsort(items, count, sizeof *items, regal_keyed_compare);
 }

@@ -236,8 +236,7 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
     s->latest[(size_t)problem->consumer[u] * d + device] = position;
     tell(s, problem->consumer[u]);
   }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t waiter = problem->waiter[w];
     s->ready_ns[waiter] = regal_later(s->ready_ns[waiter], end);
     tell(s, waiter);

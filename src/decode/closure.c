@@ -74,13 +74,9 @@ static void fill(scratch *made, const regal_problem *problem) {
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
 
-static double unit(regal_gene gene) {
-  return (double)gene / (REGAL_GENE_LARGEST + 1.0);
-}
-
 /* From 0 over 1 in the middle to as much as outweighs everything. */
 static double weight_of(regal_gene gene) {
-  return unit(gene) / (1 - unit(gene));
+  return regal_gene_unit(gene) / (1 - regal_gene_unit(gene));
 }
 
 static uint64_t devices_for(const regal_problem *problem, const scratch *s,
@@ -101,7 +97,7 @@ REGAL_INLINE double cost_on(const regal_problem *problem, const scratch *s,
                             uint32_t op, uint32_t device, regal_holding made,
                             regal_gene affinity) {
   const regal_memory_estimate *h = &s->estimate;
-  double bytes = 0, cost = -s->bias * unit(affinity);
+  double bytes = 0, cost = -s->bias * regal_gene_unit(affinity);
   if (problem->limited)
     bytes += EXCESS_WEIGHT *
              (double)regal_memory_estimate_excess(h, problem, device, made);
@@ -139,8 +135,7 @@ static void run_clock(const regal_problem *problem, scratch *s, uint32_t op,
                       uint32_t device) {
   int64_t end = end_on(problem, s, op, device);
   s->clock_ns[device] = end;
-  for (uint32_t k = problem->successor_begin[op];
-       k < problem->successor_begin[op + 1]; k++) {
+  for (REGAL_ROW(k, problem->successor_begin, op)) {
     int64_t *ready = &s->ready_ns[problem->successor[k]];
     *ready = regal_later(*ready, end);
   }
@@ -166,7 +161,7 @@ static void begin(const regal_problem *problem, scratch *s,
   s->bias = weight_of(global[BIAS]);
   s->worst = 0;
   for (uint32_t op = 0; op < problem->ops; op++)
-    s->noise[op] = -weight * unit(noise[op]);
+    s->noise[op] = -weight * regal_gene_unit(noise[op]);
   memset(s->clock_ns, 0, problem->devices * sizeof *s->clock_ns);
   memset(s->ready_ns, 0, problem->ops * sizeof *s->ready_ns);
   regal_closure_candidates_begin(&s->targets, problem, s->noise);

@@ -117,15 +117,14 @@ static void fill_before(regal_closure_candidates *targets,
     count += problem->predecessors[op];
   }
   for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       targets->before[begin[problem->successor[s]]++] = op;
   for (uint32_t op = problem->ops; op > 0; op--)
     begin[op] = begin[op - 1];
   begin[0] = 0;
   for (uint32_t op = 0; op < problem->ops; op++) {
     targets->all_before[op] = 0;
-    for (uint32_t b = begin[op]; b < begin[op + 1]; b++)
+    for (REGAL_ROW(b, begin, op))
       targets->all_before[op] ^= targets->before[b];
   }
 }
@@ -206,8 +205,7 @@ static void append(regal_closure_candidates *targets, uint32_t op,
 static int64_t freed_by_one(const regal_closure_candidates *targets,
                             const regal_problem *problem, uint32_t op) {
   int64_t freed = 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     freed += problem->bytes[t] & -(int64_t)(targets->left[t] == 1);
   }
@@ -224,8 +222,7 @@ static int64_t net_bytes(regal_closure_candidates *targets,
   for (uint32_t k = 0; k < closure->size; k++) {
     uint32_t op = closure->op[k];
     net += targets->kept[op];
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++) {
+    for (REGAL_ROW(i, problem->input_begin, op)) {
       uint32_t t = problem->input[i];
       uint64_t tally = targets->tally[t];
       tally = (tally > stamp ? tally : stamp) + 1;
@@ -254,8 +251,7 @@ static void score(regal_closure_candidates *targets,
                     : net_bytes(targets, problem, closure);
   set_key(&targets->tournament, op, (double)net + targets->noise[op]);
   if (closure->size < MOST)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       touch(targets, problem->successor[s]);
 }
 
@@ -304,8 +300,7 @@ REGAL_INLINE uint32_t last_reader(const regal_closure_candidates *targets,
                                   const regal_problem *problem,
                                   uint32_t tensor) {
   uint32_t last = 0;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t op = problem->consumer[u];
     uint32_t reader = op & (targets->ran[op] - 1u);
     last = reader > last ? reader : last;
@@ -319,15 +314,13 @@ void regal_closure_candidates_run(regal_closure_candidates *targets,
   targets->closure[op].size = 0;
   targets->touched[op / 64] &= ~(UINT64_C(1) << op % 64);
   set_key(&targets->tournament, op, INFINITY);
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     uint32_t left = --targets->left[t];
     if (left - 1 < MOST) /* not 0, not more than a closure can free */
       touch(targets, last_reader(targets, problem, t));
   }
-  for (uint32_t s = problem->successor_begin[op];
-       s < problem->successor_begin[op + 1]; s++) {
+  for (REGAL_ROW(s, problem->successor_begin, op)) {
     uint32_t successor = problem->successor[s];
     targets->waiting[successor]--;
     targets->awaited[successor] ^= op;

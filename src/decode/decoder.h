@@ -20,6 +20,10 @@ typedef uint32_t regal_gene;
 #define REGAL_GENE_BITS 24
 #define REGAL_GENE_LARGEST (((regal_gene)1 << REGAL_GENE_BITS) - 1)
 
+static inline double regal_gene_unit(regal_gene gene) {
+  return (double)gene / (REGAL_GENE_LARGEST + 1.0);
+}
+
 typedef enum regal_gene_domain {
   REGAL_GENE_GLOBAL,
   REGAL_GENE_OP,

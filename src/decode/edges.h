@@ -40,15 +40,12 @@ static inline void regal_edges_fill(regal_edges *edges,
   uint32_t count = 0;
   for (uint32_t op = 0; op < problem->ops; op++) {
     edges->of_op[op] = count;
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++) {
+    for (REGAL_ROW(t, problem->output_begin, op)) {
       edges->of_tensor[t] = count;
-      for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-           u++)
+      for (REGAL_ROW(u, problem->use_begin, t))
         edges->edge[count++] = problem->consumer[u] << 1;
     }
-    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-         w++)
+    for (REGAL_ROW(w, problem->wait_begin, op))
       edges->edge[count++] = problem->waiter[w] << 1 | 1;
   }
   edges->of_op[problem->ops] = count;

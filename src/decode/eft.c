@@ -87,10 +87,6 @@ static void fill(scratch *made, const regal_problem *problem) {
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
 
-static double unit(regal_gene gene) {
-  return (double)gene / (REGAL_GENE_LARGEST + 1.0);
-}
-
 REGAL_INLINE void rank_ops(const regal_problem *problem, scratch *s,
                            const regal_gene *priority, const regal_gene *global,
                            bool few) {
@@ -122,8 +118,7 @@ static int64_t fetch_overlapped(const regal_problem *problem, scratch *s,
   uint32_t d = problem->devices;
   for (uint32_t from = 0; from < d; from++)
     s->tried_ns[from] = s->link_ns[from * d + device];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i], made_by = problem->producer[t];
     uint32_t home = s->placement[made_by];
     if (home == device)
@@ -150,8 +145,7 @@ static int64_t fetch_overlapped(const regal_problem *problem, scratch *s,
 static void fetch_blocking(const regal_problem *problem, scratch *s,
                            uint32_t op, uint32_t device, trial *made,
                            bool commit) {
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     uint32_t home = s->placement[problem->producer[t]];
     if (home == device || (s->present[t] >> device & 1))
@@ -223,7 +217,7 @@ REGAL_INLINE uint32_t choose_device(const regal_problem *problem, scratch *s,
     trial made;
     try_device(problem, s, op, device, &made, false);
     double score = (double)made.end_ns + delay_weight * (double)made.delay_ns -
-                   preference_ns * unit(preference[device]);
+                   preference_ns * regal_gene_unit(preference[device]);
     if (first || score < least ||
         (score == least && s->clock_ns[device] < s->clock_ns[best])) {
       best = device;
@@ -249,14 +243,12 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
     s->placement[problem->leader[op]] = (uint8_t)device;
     s->placed[problem->leader[op]] = 1;
   }
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     s->present[t] = UINT64_C(1) << device;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       tell(s, problem->consumer[u], levels);
   }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t waiter = problem->waiter[w];
     s->ready_ns[waiter] = regal_later(s->ready_ns[waiter], made.end_ns);
     tell(s, waiter, levels);
@@ -267,7 +259,8 @@ REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
                            const regal_gene *preference,
                            const regal_gene *global, bool limited) {
   int levels = regal_ready_levels((size_t)problem->ops + 1);
-  double delay = unit(global[DELAY]), bias = unit(global[PREFERENCE]);
+  double delay = regal_gene_unit(global[DELAY]),
+         bias = regal_gene_unit(global[PREFERENCE]);
   begin(problem, s);
   if (limited)
     regal_memory_estimate_begin(&s->estimate, problem);

@@ -18,10 +18,6 @@ void regal_memory_estimate_layout(regal_memory_estimate *estimate,
   estimate->placed = regal_carve(carver, ops, 1);
 }
 
-static uint32_t leader_of(const regal_problem *problem, uint32_t op) {
-  return problem->leader ? problem->leader[op] : op;
-}
-
 /* Turns the rows of readers round. */
 static void fill_parameters(regal_memory_estimate *estimate,
                             const regal_problem *problem) {
@@ -35,8 +31,7 @@ static void fill_parameters(regal_memory_estimate *estimate,
   for (uint32_t op = 0; op < problem->ops; op++)
     begin[op + 2] += begin[op + 1];
   for (uint32_t p = 0; p < problem->shared; p++)
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++)
+    for (REGAL_ROW(r, problem->reader_begin, p))
       estimate->parameter[begin[problem->reader[r] + 1]++] = p;
 }
 
@@ -46,7 +41,8 @@ void regal_memory_estimate_fill(regal_memory_estimate *estimate,
   memset(estimate->resident, 0, problem->ops * sizeof *estimate->resident);
   memset(estimate->kept, 0, problem->ops * sizeof *estimate->kept);
   for (uint32_t op = 0; op < problem->ops; op++) {
-    estimate->resident[leader_of(problem, op)] += problem->resident_bytes[op];
+    estimate->resident[regal_problem_leader(problem, op)] +=
+        problem->resident_bytes[op];
     estimate->high[op] = problem->graph->temporary_bytes[op];
   }
   for (uint32_t t = 0; t < problem->tensors; t++) {
@@ -80,8 +76,7 @@ int64_t regal_memory_estimate_reused(regal_memory_estimate *estimate,
   const uint32_t *input = problem->input;
   uint32_t first = problem->input_begin[op];
   int64_t reused = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
     while (first < end && left[input[first]] != LAST_USE)
       first++;
@@ -103,12 +98,11 @@ int64_t
 regal_memory_estimate_more_resident(const regal_memory_estimate *estimate,
                                     const regal_problem *problem, uint32_t op,
                                     uint32_t device) {
-  uint32_t leader = leader_of(problem, op);
+  uint32_t leader = regal_problem_leader(problem, op);
   if (estimate->placed[leader])
     return 0;
   int64_t bytes = estimate->resident[leader];
-  for (uint32_t p = estimate->parameter_begin[leader];
-       p < estimate->parameter_begin[leader + 1]; p++) {
+  for (REGAL_ROW(p, estimate->parameter_begin, leader)) {
     uint32_t parameter = estimate->parameter[p];
     if (!(estimate->holders[parameter] >> device & 1))
       bytes += problem->shared_bytes[parameter];
@@ -128,17 +122,15 @@ void regal_memory_estimate_run(regal_memory_estimate *estimate,
                                const regal_problem *problem, uint32_t op,
                                uint32_t device, regal_holding made) {
   uint64_t here = UINT64_C(1) << device;
-  uint32_t leader = leader_of(problem, op);
+  uint32_t leader = regal_problem_leader(problem, op);
   estimate->peak[device] = made.peak;
   estimate->memory[device] = made.memory;
   if (!estimate->placed[leader]) {
     estimate->placed[leader] = 1;
-    for (uint32_t p = estimate->parameter_begin[leader];
-         p < estimate->parameter_begin[leader + 1]; p++)
+    for (REGAL_ROW(p, estimate->parameter_begin, leader))
       estimate->holders[estimate->parameter[p]] |= here;
   }
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     bool last = --estimate->left[t] == 0;
     bool moves = !problem->is_final[t] && !(estimate->present[t] & here);
@@ -146,7 +138,6 @@ void regal_memory_estimate_run(regal_memory_estimate *estimate,
       free_elsewhere(estimate, t, problem->bytes[t], device);
     estimate->present[t] = moves ? here : estimate->present[t] | here;
   }
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     estimate->present[t] = here;
 }

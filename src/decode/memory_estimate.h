@@ -62,8 +62,7 @@ regal_memory_estimate_try(const regal_memory_estimate *estimate,
   int64_t resident =
       regal_memory_estimate_more_resident(estimate, problem, op, device);
   int64_t memory = estimate->memory[device] + resident, freed = 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     int64_t bytes = problem->bytes[t];
     memory += estimate->present[t] >> device & 1 ? 0 : bytes;

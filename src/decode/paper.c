@@ -121,7 +121,7 @@ REGAL_INLINE uint32_t list_for_many(const regal_problem *problem, scratch *s,
   uint32_t d = problem->devices, sends = 0, ops = problem->ops;
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint64_t mask = 0;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       mask |= UINT64_C(1) << s->placement[problem->consumer[u]];
     mask &= ~(UINT64_C(1) << s->placement[problem->producer[t]]);
     s->sends_until[t] = sends;
@@ -365,18 +365,12 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 
 /* Priorities fall along the plan, so that it is the only order which the
  * topological sort can find (up to 2^24 steps). */
-static regal_gene gene_at(const regal_plan *plan, uint32_t step) {
-  return REGAL_GENE_LARGEST -
-         (regal_gene)((uint64_t)step * REGAL_GENE_LARGEST / plan->step_count);
-}
-
 /* Transfers that the plan does not need would leave as soon as they could. */
 static void encode_transfers(const regal_problem *problem,
                              const regal_gene *priority, regal_gene *transfer) {
   uint32_t d = problem->devices;
   for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       for (uint32_t a = 0; a < d; a++)
         transfer[(size_t)t * d + a] = priority[op];
 }
@@ -391,13 +385,13 @@ static regal_status encode(regal_context *context, const regal_problem *problem,
   regal_encode_placement(problem, plan, genes, relabel);
   for (uint32_t i = 0; i < plan->step_count; i++)
     if (regal_step_runs(&plan->steps[i]))
-      priority[plan->steps[i].op] = gene_at(plan, i);
+      priority[plan->steps[i].op] = regal_encode_position(plan, i);
   encode_transfers(problem, priority, transfer);
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
     if (!regal_step_runs(step))
       transfer[(size_t)regal_plan_tensor(problem, step) * d +
-               relabel[step->to]] = gene_at(plan, i);
+               relabel[step->to]] = regal_encode_position(plan, i);
   }
   return REGAL_OK;
 }

@@ -65,10 +65,9 @@ REGAL_INLINE void regal_pending_add(regal_pending *pending,
                                     const uint8_t *placement, uint32_t op,
                                     regal_pending_mode mode) {
   uint32_t d = problem->devices, device = placement[op];
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     uint64_t mask = 0;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       mask |= UINT64_C(1) << placement[problem->consumer[u]];
     mask &= ~(UINT64_C(1) << device);
     for (; mask; mask &= mask - 1) {

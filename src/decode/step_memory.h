@@ -47,8 +47,7 @@ static inline void regal_step_memory_fill(regal_step_memory *memory,
     regal_step_memory_entry entry = {problem->graph->temporary_bytes[op], 0,
                                      problem->input_begin[op],
                                      problem->input_begin[op + 1]};
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++) {
+    for (REGAL_ROW(t, problem->output_begin, op)) {
       bool kept = problem->is_final[t] ||
                   problem->use_begin[t] < problem->use_begin[t + 1];
       entry.high += problem->bytes[t];

@@ -16,8 +16,7 @@ REGAL_INLINE void fetch_inputs(const regal_problem *problem, regal_walk *walk,
                                uint32_t position, regal_plan *plan,
                                regal_pending_mode mode) {
   uint32_t d = problem->devices, device = placement[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t made_by = problem->producer[problem->input[i]];
     uint32_t home = placement[made_by];
     if (home != device &&
@@ -71,8 +70,7 @@ REGAL_INLINE void send_late(const regal_problem *problem, regal_walk *walk,
                             const uint8_t *placement, uint32_t op,
                             regal_plan *plan, bool memory, bool overlapped) {
   uint32_t device = placement[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t tensor = problem->input[i];
     uint32_t home = placement[problem->producer[tensor]];
     if (home == device || (walk->sent[tensor] >> device & 1))
@@ -129,8 +127,7 @@ static uint32_t find_exchange(const regal_problem *problem,
                               const uint8_t *placement, uint32_t first) {
   for (uint32_t at = first + 1; at < problem->ops; at++) {
     uint32_t op = order[at];
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++) {
+    for (REGAL_ROW(i, problem->input_begin, op)) {
       uint32_t made_by = problem->producer[problem->input[i]];
       if (placement[made_by] != placement[op] &&
           walk->position[made_by] >= first)
@@ -167,15 +164,13 @@ static void add_early(const regal_problem *problem, regal_walk *walk,
                       const uint8_t *early, const uint8_t *placement,
                       uint32_t op, traffic *traffic) {
   uint32_t device = placement[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t tensor = problem->input[i];
     if (early[tensor] && placement[problem->producer[tensor]] == device &&
         is_idle(walk, tensor, device))
       add_to_batch(problem, walk, tensor, device, traffic);
   }
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     if (early[t] && is_idle(walk, t, device))
       add_to_batch(problem, walk, t, device, traffic);
 }
@@ -183,8 +178,7 @@ static void add_early(const regal_problem *problem, regal_walk *walk,
 static void add_inputs(const regal_problem *problem, regal_walk *walk,
                        const uint8_t *placement, uint32_t op,
                        traffic *traffic) {
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t tensor = problem->input[i];
     uint32_t home = placement[problem->producer[tensor]];
     if (home != placement[op] && !walk->sent[tensor])

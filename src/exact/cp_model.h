@@ -93,6 +93,11 @@ void regal_cp_after(regal_cp_model *model, int32_t later, int32_t earlier,
                     int64_t gap, const int32_t *conditions, size_t count);
 void regal_cp_clause(regal_cp_model *model, const int32_t *literals,
                      size_t count);
+static inline void regal_cp_imply(regal_cp_model *model, int32_t if_this,
+                                  int32_t then_that) {
+  int32_t clause[] = {regal_cp_not(if_this), then_that};
+  regal_cp_clause(model, clause, 2);
+}
 /* [start, start + size) where present holds; NONE when it cannot. */
 int32_t regal_cp_interval(regal_cp_model *model, int32_t start, int64_t size,
                           int32_t present);

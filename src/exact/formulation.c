@@ -137,7 +137,7 @@ static void place_ops(form *form) {
   const regal_problem *problem = form->problem;
   uint32_t d = form->devices;
   for (uint32_t op = 0; op < problem->ops; op++) {
-    uint32_t leader = problem->leader ? problem->leader[op] : op;
+    uint32_t leader = regal_problem_leader(problem, op);
     if (leader == op)
       place_op(form, op);
     else
@@ -160,16 +160,14 @@ static void measure_chains(const form *form, regal_exact_axis *axis) {
   const regal_problem *problem = form->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t end = axis->head[op] + shortest(form, axis, op);
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       axis->head[next] = regal_larger(axis->head[next], end);
     }
   }
   for (uint32_t op = problem->ops; op-- > 0;) {
     int64_t after = 0;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       after = regal_larger(after, axis->tail[problem->successor[s]]);
     axis->tail[op] = after + shortest(form, axis, op);
   }
@@ -199,8 +197,7 @@ static void order_ops(form *form, regal_exact_axis *axis) {
     axis->start[op] = regal_cp_variable(&form->model, axis->head[op],
                                         axis->horizon - axis->tail[op]);
   for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       regal_exact_after_op(form, axis, axis->start[problem->successor[s]], op,
                            REGAL_CP_TRUE);
 }
@@ -230,8 +227,7 @@ static void add_transfer(form *form, uint32_t tensor, uint32_t to) {
   size_t at = (size_t)tensor * form->devices + to;
   uint32_t producer = problem->producer[tensor];
   int32_t home = form->on[(size_t)producer * form->devices + to];
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t consumer = problem->consumer[u];
     if (!may_import(form, tensor, consumer, to))
       continue;
@@ -285,8 +281,7 @@ static void order_transfer(form *form, regal_exact_axis *axis, uint32_t tensor,
         axis->horizon);
     regal_exact_after_op(form, axis, axis->sent[at], producer, form->sent[at]);
   }
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++)
+  for (REGAL_ROW(u, problem->use_begin, tensor))
     if (may_import(form, tensor, problem->consumer[u], to))
       import_after(form, axis, tensor, problem->consumer[u], to);
 }

@@ -174,10 +174,15 @@ static inline int64_t regal_exact_send(const regal_formulation *formulation,
                      : 1;
 }
 
+/* The literal that an op runs on a device. */
+static inline int32_t regal_exact_on(const regal_formulation *formulation,
+                                     uint32_t op, uint32_t device) {
+  return formulation->on[(size_t)op * formulation->devices + device];
+}
+
 static inline bool regal_exact_can_run(const regal_formulation *formulation,
                                        uint32_t op, uint32_t device) {
-  return formulation->on[(size_t)op * formulation->devices + device] !=
-         REGAL_CP_FALSE;
+  return regal_exact_on(formulation, op, device) != REGAL_CP_FALSE;
 }
 
 #endif

@@ -79,8 +79,7 @@ static void run_op(const assignment *a, times *s, uint32_t op, uint32_t device,
   s->start[op] = regal_larger(clock[device], s->ready[op]);
   s->end[op] = s->start[op] + regal_exact_run(a->form, s->axis, op, device);
   clock[device] = s->end[op];
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t waiter = problem->waiter[w];
     s->ready[waiter] = regal_larger(s->ready[waiter], s->end[op]);
   }
@@ -103,8 +102,7 @@ static void send(const assignment *a, times *s, uint32_t tensor, uint32_t from,
     return;
   }
   *link = end;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t op = problem->consumer[u];
     if (a->placement[op] == to)
       s->ready[op] = regal_larger(s->ready[op], end);
@@ -202,8 +200,7 @@ static void assign_tensor(assignment *a, uint32_t tensor, uint32_t device) {
   int64_t from = home ? s->start[op] : s->sent_start[at];
   int64_t until = home ? s->end[op] : 0;
   bool held = home;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++)
+  for (REGAL_ROW(u, problem->use_begin, tensor))
     if (a->placement[problem->consumer[u]] == device) {
       until = regal_larger(until, s->end[problem->consumer[u]]);
       held = true;
@@ -303,8 +300,7 @@ static void assign_devices(assignment *a) {
   const regal_problem *problem = form->problem;
   uint32_t d = form->devices;
   for (uint32_t p = 0; p < problem->shared; p++)
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++)
+    for (REGAL_ROW(r, problem->reader_begin, p))
       set_literal(a,
                   form->hold[(size_t)p * d + a->placement[problem->reader[r]]],
                   true);

@@ -6,10 +6,6 @@
 
 typedef regal_formulation form;
 
-static int32_t on(const form *form, uint32_t op, uint32_t device) {
-  return form->on[(size_t)op * form->devices + device];
-}
-
 static int64_t units(const form *form, int64_t bytes) {
   return bytes / form->unit_bytes;
 }
@@ -17,22 +13,16 @@ static int64_t units(const form *form, int64_t bytes) {
 /* -- Tensors ----------------------------------------------------------------
  */
 
-static void imply(form *form, int32_t if_this, int32_t then_that) {
-  int32_t clause[] = {regal_cp_not(if_this), then_that};
-  regal_cp_clause(&form->model, clause, 2);
-}
-
 /* Whatever reads the tensor on the device. */
 static void use_tensor(form *form, uint32_t tensor, uint32_t device,
                        size_t at) {
   const regal_problem *problem = form->problem;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t op = problem->consumer[u];
-    int32_t here = on(form, op, device);
+    int32_t here = regal_exact_on(form, op, device);
     if (here == REGAL_CP_FALSE)
       continue;
-    imply(form, here, form->held[at]);
+    regal_cp_imply(&form->model, here, form->held[at]);
     regal_cp_after(&form->model, form->until[at], form->places.start[op], 1,
                    &here, 1);
   }
@@ -43,10 +33,10 @@ static void keep_home(form *form, uint32_t tensor, uint32_t device, size_t at) {
   const regal_problem *problem = form->problem;
   regal_cp_model *model = &form->model;
   uint32_t op = problem->producer[tensor], d = form->devices;
-  int32_t home = on(form, op, device);
+  int32_t home = regal_exact_on(form, op, device);
   int32_t made = form->made[tensor] == REGAL_CP_NONE ? form->places.start[op]
                                                      : form->made[tensor];
-  imply(form, home, form->held[at]);
+  regal_cp_imply(&form->model, home, form->held[at]);
   regal_cp_after(model, made, form->from[at], 0, &home, 1);
   regal_cp_after(model, form->until[at], form->places.start[op], 1, &home, 1);
   if (problem->is_final[tensor])
@@ -69,7 +59,7 @@ static void hold_tensor(form *form, uint32_t tensor, uint32_t device) {
   bool sent = form->sent[at] != REGAL_CP_FALSE;
   if (!home && !sent)
     return;
-  form->held[at] = on(form, op, device) == REGAL_CP_TRUE
+  form->held[at] = regal_exact_on(form, op, device) == REGAL_CP_TRUE
                        ? REGAL_CP_TRUE
                        : regal_cp_literal(model);
   form->from[at] =
@@ -80,7 +70,8 @@ static void hold_tensor(form *form, uint32_t tensor, uint32_t device) {
   if (home)
     keep_home(form, tensor, device, at);
   use_tensor(form, tensor, device, at);
-  int32_t conditions[] = {form->sent[at], regal_cp_not(on(form, op, device))};
+  int32_t conditions[] = {form->sent[at],
+                          regal_cp_not(regal_exact_on(form, op, device))};
   if (sent)
     regal_cp_after(model, form->places.sent[at], form->from[at], 0, conditions,
                    2);
@@ -96,9 +87,9 @@ static void hold_parameters(form *form) {
       int32_t hold =
           form->devices == 1 ? REGAL_CP_TRUE : regal_cp_literal(&form->model);
       form->hold[(size_t)p * form->devices + a] = hold;
-      for (uint32_t r = problem->reader_begin[p];
-           r < problem->reader_begin[p + 1]; r++)
-        imply(form, on(form, problem->reader[r], a), hold);
+      for (REGAL_ROW(r, problem->reader_begin, p))
+        regal_cp_imply(&form->model,
+                       regal_exact_on(form, problem->reader[r], a), hold);
     }
 }
 
@@ -110,7 +101,7 @@ static void leave_room(form *form, uint32_t device, int32_t ceiling,
   regal_cp_begin(model, REGAL_CP_LINEAR);
   regal_cp_term(model, form->room[device], 1);
   for (uint32_t op = 0; op < problem->ops; op++)
-    regal_cp_literal_term(model, on(form, op, device),
+    regal_cp_literal_term(model, regal_exact_on(form, op, device),
                           units(form, problem->resident_bytes[op]));
   for (uint32_t p = 0; p < problem->shared; p++)
     regal_cp_literal_term(model, form->hold[(size_t)p * form->devices + device],
@@ -133,7 +124,8 @@ static void fill_device(form *form, uint32_t device, int64_t most) {
   }
   for (uint32_t op = 0; op < problem->ops; op++)
     if (problem->graph->temporary_bytes[op])
-      regal_cp_interval(model, form->places.start[op], 1, on(form, op, device));
+      regal_cp_interval(model, form->places.start[op], 1,
+                        regal_exact_on(form, op, device));
   form->room[device] = regal_cp_variable(model, 0, most);
   regal_cp_begin(model, REGAL_CP_CUMULATIVE);
   for (uint32_t t = 0; t < problem->tensors; t++)

@@ -105,8 +105,7 @@ static void find_descendants(const regal_problem *problem, size_t words,
                              uint64_t *below) {
   for (uint32_t op = problem->ops; op-- > 0;) {
     uint64_t *row = below + op * words;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       row[next / 64] |= UINT64_C(1) << next % 64;
       for (size_t w = 0; w < words; w++)

@@ -30,8 +30,7 @@ bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
                        uint32_t tensor, uint32_t to) {
   if (placement[problem->producer[tensor]] == to)
     return false;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++)
+  for (REGAL_ROW(u, problem->use_begin, tensor))
     if (placement[problem->consumer[u]] == to)
       return true;
   return false;

@@ -11,10 +11,6 @@
 
 typedef regal_formulation form;
 
-static int32_t on(const form *form, uint32_t op, uint32_t device) {
-  return form->on[(size_t)op * form->devices + device];
-}
-
 /* While the op takes the input over on this device: the input's other uses
  * there are over. */
 static void require_death(form *form, uint32_t op, uint32_t input,
@@ -22,11 +18,11 @@ static void require_death(form *form, uint32_t op, uint32_t input,
   const regal_problem *problem = form->problem;
   regal_cp_model *model = &form->model;
   uint32_t d = form->devices, producer = problem->producer[input];
-  int32_t here = on(form, op, device), home = on(form, producer, device);
-  for (uint32_t u = problem->use_begin[input];
-       u < problem->use_begin[input + 1]; u++) {
+  int32_t here = regal_exact_on(form, op, device),
+          home = regal_exact_on(form, producer, device);
+  for (REGAL_ROW(u, problem->use_begin, input)) {
     uint32_t other = problem->consumer[u];
-    int32_t conditions[] = {taken, here, on(form, other, device)};
+    int32_t conditions[] = {taken, here, regal_exact_on(form, other, device)};
     if (other != op && regal_exact_can_run(form, other, device))
       regal_cp_after(model, form->places.start[op], form->places.start[other],
                      1, conditions, 3);
@@ -100,17 +96,13 @@ static void delay_output(form *form, uint32_t op, uint32_t output,
 /* -- First fit --------------------------------------------------------------
  */
 
-static void imply(form *form, int32_t if_this, int32_t then_that) {
-  int32_t clause[] = {regal_cp_not(if_this), then_that};
-  regal_cp_clause(&form->model, clause, 2);
-}
-
 /* The literal implies that both are on one device. */
 static void share_device(form *form, int32_t literal, uint32_t op,
                          uint32_t other) {
   for (uint32_t a = 0; a < form->devices; a++) {
-    int32_t clause[] = {regal_cp_not(literal), regal_cp_not(on(form, op, a)),
-                        on(form, other, a)};
+    int32_t clause[] = {regal_cp_not(literal),
+                        regal_cp_not(regal_exact_on(form, op, a)),
+                        regal_exact_on(form, other, a)};
     regal_cp_clause(&form->model, clause, 3);
   }
 }
@@ -134,8 +126,10 @@ static regal_status add_life(form *form, regal_exact_life life) {
   } else {
     size_t at = (size_t)life.input * form->devices + life.to;
     share_device(form, life.literal, life.op, producer);
-    imply(form, life.literal, on(form, life.reader, life.to));
-    imply(form, life.literal, regal_cp_not(on(form, producer, life.to)));
+    regal_cp_imply(&form->model, life.literal,
+                   regal_exact_on(form, life.reader, life.to));
+    regal_cp_imply(&form->model, life.literal,
+                   regal_cp_not(regal_exact_on(form, producer, life.to)));
     regal_cp_after(model, form->places.sent[at], start, 1, &life.literal, 1);
   }
   return REGAL_OK;
@@ -147,8 +141,7 @@ static regal_status add_lives(form *form, uint32_t op, uint32_t input) {
   if (problem->is_final[input])
     REGAL_TRY(add_life(
         form, (regal_exact_life){op, input, REGAL_NONE, REGAL_NONE, 0}));
-  for (uint32_t u = problem->use_begin[input];
-       u < problem->use_begin[input + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, input)) {
     uint32_t reader = problem->consumer[u];
     if (reader == op)
       continue;
@@ -219,13 +212,11 @@ regal_status regal_formulate_reuse(regal_formulation *form) {
     size_t first = form->reuse_count;
     if (!problem->reuses[op])
       continue;
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++) {
+    for (REGAL_ROW(t, problem->output_begin, op)) {
       size_t before = form->reuse_count;
       if (!problem->may_reuse[t] || !problem->bytes[t])
         continue;
-      for (uint32_t i = problem->input_begin[op];
-           i < problem->input_begin[op + 1]; i++)
+      for (REGAL_ROW(i, problem->input_begin, op))
         if (problem->bytes[problem->input[i]] >= problem->bytes[t])
           REGAL_TRY(add_reuse(form, op, t, problem->input[i]));
       if (form->reuse_count > before)

@@ -26,15 +26,10 @@ static int32_t since(const regal_phases *p, uint32_t op, uint32_t phase) {
 
 static bool may_run(const regal_problem *problem, uint32_t op,
                     uint32_t device) {
-  uint32_t leader = problem->leader ? problem->leader[op] : op;
+  uint32_t leader = regal_problem_leader(problem, op);
   if (leader == problem->pinned)
     return device == 0;
   return problem->allowed[op] >> device & 1;
-}
-
-static void imply(regal_phases *p, int32_t if_this, int32_t then_that) {
-  int32_t clause[] = {regal_cp_not(if_this), then_that};
-  regal_cp_clause(&p->model, clause, 2);
 }
 
 static void add_op(regal_phases *p, uint32_t op) {
@@ -53,21 +48,21 @@ static void add_op(regal_phases *p, uint32_t op) {
       regal_cp_term(model, *literal_in(p, op, k, a), 0);
   regal_cp_end(model, 0, 0, NULL, 0);
   for (uint32_t k = 0; k < p->phases; k++) {
-    imply(p, since(p, op, k + 1), since(p, op, k));
+    regal_cp_imply(&p->model, since(p, op, k + 1), since(p, op, k));
     for (uint32_t a = 0; a < 2; a++) {
       int32_t in = *literal_in(p, op, k, a);
-      imply(p, in, since(p, op, k));
-      imply(p, in, regal_cp_not(since(p, op, k + 1)));
+      regal_cp_imply(&p->model, in, since(p, op, k));
+      regal_cp_imply(&p->model, in, regal_cp_not(since(p, op, k + 1)));
     }
   }
 }
 
 static void add_edge(regal_phases *p, uint32_t from, uint32_t to) {
   for (uint32_t k = 0; k < p->phases; k++) {
-    imply(p, since(p, from, k), since(p, to, k));
+    regal_cp_imply(&p->model, since(p, from, k), since(p, to, k));
     for (uint32_t a = 0; a < 2; a++)
-      imply(p, *literal_in(p, from, k, a),
-            regal_cp_not(*literal_in(p, to, k, !a)));
+      regal_cp_imply(&p->model, *literal_in(p, from, k, a),
+                     regal_cp_not(*literal_in(p, to, k, !a)));
   }
 }
 
@@ -76,8 +71,9 @@ static void add_group(regal_phases *p, uint32_t op) {
   if (leader == op)
     p->on[op] = regal_cp_literal(&p->model);
   for (uint32_t k = 0; k < p->phases; k++) {
-    imply(p, *literal_in(p, op, k, 0), p->on[leader]);
-    imply(p, *literal_in(p, op, k, 1), regal_cp_not(p->on[leader]));
+    regal_cp_imply(&p->model, *literal_in(p, op, k, 0), p->on[leader]);
+    regal_cp_imply(&p->model, *literal_in(p, op, k, 1),
+                   regal_cp_not(p->on[leader]));
   }
 }
 
@@ -157,8 +153,7 @@ static void build(regal_phases *p) {
   for (uint32_t op = 0; op < problem->ops; op++)
     add_op(p, op);
   for (uint32_t op = 0; op < problem->ops; op++) {
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       add_edge(p, op, problem->successor[s]);
     if (p->on)
       add_group(p, op);
@@ -230,8 +225,7 @@ static void read_solution(const regal_phases *p, const int64_t *values,
     for (uint32_t a = 0; a < 2; a++) {
       int64_t *at = &sent[(size_t)t * 2 + a];
       *at = INT64_MAX;
-      for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-           u++) {
+      for (REGAL_ROW(u, problem->use_begin, t)) {
         uint32_t op = problem->consumer[u];
         if (placement[op] == a && start[op] - 1 < *at)
           *at = start[op] - 1;

@@ -32,7 +32,7 @@ static uint64_t add_text(uint64_t sum, const char *text) {
 static uint64_t add_rows(uint64_t sum, const uint32_t *begin,
                          const uint32_t *item, uint32_t row) {
   sum = add(sum, begin[row + 1] - begin[row]);
-  for (uint32_t i = begin[row]; i < begin[row + 1]; i++)
+  for (REGAL_ROW(i, begin, row))
     sum = add(sum, item[i]);
   return sum;
 }

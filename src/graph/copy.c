@@ -124,11 +124,9 @@ static void find_critical(regal_graph *graph, int64_t *end) {
   graph->critical_ns = 0;
   for (uint32_t op = 0; op < graph->ops; op++) {
     int64_t start = 0;
-    for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-         i++)
+    for (REGAL_ROW(i, graph->input_begin, op))
       start = regal_larger(start, end[graph->producer[graph->input[i]]]);
-    for (uint32_t i = graph->control_in_begin[op];
-         i < graph->control_in_begin[op + 1]; i++)
+    for (REGAL_ROW(i, graph->control_in_begin, op))
       start = regal_larger(start, end[graph->control_in[i]]);
     end[op] = start + graph->run_ns[op];
     graph->critical_ns = regal_larger(graph->critical_ns, end[op]);

@@ -240,11 +240,10 @@ static regal_status fill_edges(const finish *finish) {
 static int64_t latest_end(const regal_graph *graph, const int64_t *end,
                           uint32_t op) {
   int64_t latest = 0;
-  for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->input_begin, op))
     if (end[graph->producer[graph->input[i]]] > latest)
       latest = end[graph->producer[graph->input[i]]];
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->control_in_begin, op))
     if (end[graph->control_in[i]] > latest)
       latest = end[graph->control_in[i]];
   return latest;

@@ -10,6 +10,7 @@
 #define REGAL_GRAPH_GRAPH_H
 
 #include "base/context.h"
+#include "graph/rows.h"
 
 struct regal_graph {
   regal_context *context;

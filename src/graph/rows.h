@@ -10,6 +10,12 @@
 
 #include <stdint.h>
 
+/* The head of a loop over a row: for (REGAL_ROW(i, begin, row)). */
+#define REGAL_ROW(i, begin, row)                                               \
+  uint32_t i = (begin)[row];                                                   \
+  i < (begin)[(row) + 1];                                                      \
+  i++
+
 /* Turns counts into ends; begin[rows] becomes the number of items. */
 static inline void regal_rows_sum(uint32_t *begin, uint32_t rows) {
   uint32_t sum = 0;

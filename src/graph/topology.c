@@ -53,7 +53,7 @@ static uint32_t find_cycle(const regal_topology *topology, uint32_t *cycle,
     if (op == REGAL_NONE || !topology->needs[op])
       continue;
     at = op;
-    for (uint32_t i = topology->begin[op]; i < topology->begin[op + 1]; i++)
+    for (REGAL_ROW(i, topology->begin, op))
       back[topology->successor[i]] = op;
   }
   while (!visited[at]) {
@@ -143,7 +143,7 @@ static uint32_t sort(regal_topology *topology, heap *ready) {
   while (ready->size) {
     uint32_t op = topology->op_at[heap_pop(ready)];
     topology->order[sorted++] = op;
-    for (uint32_t i = topology->begin[op]; i < topology->begin[op + 1]; i++) {
+    for (REGAL_ROW(i, topology->begin, op)) {
       uint32_t next = topology->successor[i];
       if (--topology->needs[next] == 0)
         heap_push(ready, ops[next].position);

@@ -36,12 +36,11 @@ static void consider_needs(regal_explanation *explanation, uint32_t i) {
   const regal_graph *graph = reading->graph;
   const regal_step *step = &reading->plan->steps[i];
   uint32_t op = step->op;
-  for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1]; k++)
+  for (REGAL_ROW(k, graph->input_begin, op))
     consider(explanation, i,
              regal_verify_arrival(reading, graph->input[k], step->device),
              REGAL_REASON_INPUT);
-  for (uint32_t k = graph->control_in_begin[op];
-       k < graph->control_in_begin[op + 1]; k++) {
+  for (REGAL_ROW(k, graph->control_in_begin, op)) {
     uint32_t before = graph->control_in[k];
     consider(explanation, i,
              reading->machine->control_transfers

@@ -28,8 +28,7 @@ static bool is_needed(const regal_reading *reading, uint32_t tensor,
         reading->send_step[sends - 1] >= step)
       return true;
   }
-  for (uint32_t k = graph->use_begin[tensor]; k < graph->use_begin[tensor + 1];
-       k++)
+  for (REGAL_ROW(k, graph->use_begin, tensor))
     if (reading->run_step[graph->consumer[k]] >= step &&
         regal_verify_device(reading, graph->consumer[k]) == device)
       return true;
@@ -101,8 +100,7 @@ static void put_reuser(regal_explanation *explanation, uint32_t tensor,
   const regal_step *at = &explanation->reading.plan->steps[step];
   if (at->port != REGAL_RUN)
     return;
-  for (uint32_t t = graph->output_begin[at->op];
-       t < graph->output_begin[at->op + 1]; t++)
+  for (REGAL_ROW(t, graph->output_begin, at->op))
     if (explanation->timeline.reused[t] == tensor) {
       regal_text_format(&explanation->text, ", over which ");
       regal_explain_tensor(explanation, t);

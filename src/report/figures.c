@@ -9,13 +9,11 @@
 static uint32_t level_of(const regal_graph *graph, const uint32_t *level,
                          uint32_t op) {
   uint32_t deepest = 0;
-  for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, graph->input_begin, op)) {
     uint32_t before = level[graph->producer[graph->input[i]]];
     deepest = before > deepest ? before : deepest;
   }
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++) {
+  for (REGAL_ROW(i, graph->control_in_begin, op)) {
     uint32_t before = level[graph->control_in[i]];
     deepest = before > deepest ? before : deepest;
   }

@@ -23,16 +23,6 @@ static int by_score(const void *a, const void *b) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-static int64_t work_of(const regal_problem *problem, uint32_t op) {
-  int64_t least = INT64_MAX;
-  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
-    int64_t ns =
-        regal_problem_run_ns(problem, op, (uint32_t)__builtin_ctzll(left));
-    least = ns < least ? ns : least;
-  }
-  return least;
-}
-
 /* What it costs to cut the edge: time for run time, bytes for memory. */
 static double price_of(const regal_problem *problem, uint32_t tensor) {
   if (problem->objective == REGAL_MEMORY || problem->free_transfers)
@@ -43,7 +33,7 @@ static double price_of(const regal_problem *problem, uint32_t tensor) {
 static double mean_work(const regal_problem *problem) {
   double sum = 0;
   for (uint32_t op = 0; op < problem->ops; op++)
-    sum += (double)work_of(problem, op);
+    sum += (double)regal_problem_least_run_ns(problem, op);
   return sum / problem->ops;
 }
 
@@ -62,8 +52,8 @@ static size_t list_edges(const regal_problem *problem, edge *edges) {
         continue;
       if (problem->allowed[from] != problem->allowed[to])
         continue;
-      double a = (double)work_of(problem, from);
-      double b = (double)work_of(problem, to);
+      double a = (double)regal_problem_least_run_ns(problem, from);
+      double b = (double)regal_problem_least_run_ns(problem, to);
       double score = price_of(problem, t) / ((a < b ? a : b) + floor);
       edges[count++] = (edge){score, from, to};
     }
@@ -80,7 +70,8 @@ static uint32_t match(const regal_problem *problem, int64_t most_ns,
     uint32_t from = edges[i].from, to = edges[i].to;
     if (partner[from] != from || partner[to] != to)
       continue;
-    if (work_of(problem, from) > most_ns - work_of(problem, to))
+    if (regal_problem_least_run_ns(problem, from) >
+        most_ns - regal_problem_least_run_ns(problem, to))
       continue;
     partner[from] = to;
     partner[to] = from;

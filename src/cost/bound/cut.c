@@ -40,8 +40,7 @@ static void rank_by_file_order(cut_bound *state) {
     __int128 during = live + problem->graph->temporary_bytes[op];
     int64_t key = during < INT64_MAX ? (int64_t)during : INT64_MAX;
     state->promising[op] = (regal_keyed){-key, op};
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++)
+    for (REGAL_ROW(i, problem->input_begin, op))
       if (--state->readers[problem->input[i]] == 0)
         live -= problem->bytes[problem->input[i]];
     for (uint32_t t = first; t < end; t++)
@@ -64,8 +63,7 @@ static uint32_t number_ops(cut_bound *state, uint32_t v) {
          state->node[op] == SINK && s < problem->successor_begin[op + 1]; s++)
       state->node[problem->successor[s]] = SINK;
   for (uint32_t op = v; op-- > 0;)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       if (problem->successor[s] == v ||
           state->node[problem->successor[s]] == SOURCE)
         state->node[op] = SOURCE;
@@ -82,7 +80,7 @@ static int64_t join_tensor(cut_bound *state, uint32_t t, uint32_t *nodes) {
   uint32_t from = state->node[problem->producer[t]], readers = 0, reader = 0;
   bool after = problem->is_final[t];
   int64_t bytes = problem->bytes[t];
-  for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, t)) {
     uint32_t node = state->node[problem->consumer[u]];
     after = after || node == SINK;
     if (node != SOURCE) {
@@ -100,7 +98,7 @@ static int64_t join_tensor(cut_bound *state, uint32_t t, uint32_t *nodes) {
     return 0;
   uint32_t all = (*nodes)++;
   regal_flow_join(&state->flow, from, all, bytes, 0);
-  for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, t)) {
     uint32_t node = state->node[problem->consumer[u]];
     if (node != SOURCE)
       regal_flow_join(&state->flow, all, node, REGAL_FLOW_ENDLESS, 0);
@@ -110,8 +108,7 @@ static int64_t join_tensor(cut_bound *state, uint32_t t, uint32_t *nodes) {
 
 static void join_successors(cut_bound *state, uint32_t op) {
   const regal_problem *problem = state->problem;
-  for (uint32_t s = problem->successor_begin[op];
-       s < problem->successor_begin[op + 1]; s++) {
+  for (REGAL_ROW(s, problem->successor_begin, op)) {
     uint32_t next = state->node[problem->successor[s]];
     if (next >= FIRST_OP)
       regal_flow_join(&state->flow, next, state->node[op], REGAL_FLOW_ENDLESS,
@@ -125,8 +122,7 @@ static int64_t most_reused(const cut_bound *state, uint32_t v) {
   regal_dying dying = {0, 0};
   if (!regal_may_reuse(problem, v))
     return 0;
-  for (uint32_t i = problem->input_begin[v]; i < problem->input_begin[v + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, v)) {
     uint32_t t = problem->input[i];
     bool needed = problem->is_final[t];
     for (uint32_t u = problem->use_begin[t];
@@ -148,8 +144,7 @@ static int64_t cut_of(cut_bound *state, uint32_t v, uint64_t effort) {
     uint32_t node = state->node[op];
     if (node >= FIRST_OP)
       join_successors(state, op);
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++) {
+    for (REGAL_ROW(t, problem->output_begin, op)) {
       if (op == v)
         bytes += problem->bytes[t];
       else if (node != SINK && problem->bytes[t])

@@ -53,8 +53,7 @@ static void rank_by_file_order(live_bound *state, uint32_t *readers) {
                                &with_temporary))
       with_temporary = INT64_MAX;
     state->promising[op] = (regal_keyed){-with_temporary, op};
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++)
+    for (REGAL_ROW(i, problem->input_begin, op))
       if (--readers[problem->input[i]] == 0)
         live -= problem->bytes[problem->input[i]];
     for (uint32_t t = first; t < end; t++)
@@ -74,12 +73,10 @@ static void fill_sets(live_bound *state, const regal_keyed *block,
     state->above[block[i].op].word[i / 64] |= UINT64_C(1) << i % 64;
   }
   for (uint32_t op = problem->ops; op-- > 0;)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       unite(&state->below[op], &state->below[problem->successor[s]]);
   for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       unite(&state->above[problem->successor[s]], &state->above[op]);
 }
 
@@ -87,8 +84,7 @@ static void add_tensor(live_bound *state, uint32_t tensor, op_set at) {
   const regal_problem *problem = state->problem;
   if (!problem->is_final[tensor]) {
     op_set readers = {{0}};
-    for (uint32_t u = problem->use_begin[tensor];
-         u < problem->use_begin[tensor + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, tensor))
       unite(&readers, &state->above[problem->consumer[u]]);
     for (int i = 0; i < WORDS; i++)
       at.word[i] &= readers.word[i];
@@ -109,8 +105,7 @@ static void add_tensors(live_bound *state) {
       any |= at.word[i] &= ~state->above[op].word[i];
     if (!any)
       continue;
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       if (problem->bytes[t])
         add_tensor(state, t, at);
   }
@@ -140,8 +135,7 @@ static int64_t most_reused(const live_bound *state, uint32_t op, uint32_t i) {
   regal_dying dying = {0, 0};
   if (!regal_may_reuse(problem, op))
     return 0;
-  for (uint32_t k = problem->input_begin[op]; k < problem->input_begin[op + 1];
-       k++)
+  for (REGAL_ROW(k, problem->input_begin, op))
     if (may_die(state, problem->input[k], op, i))
       regal_dying_add(&dying, problem->bytes[problem->input[k]]);
   return regal_most_reused(problem, op, dying);
@@ -154,8 +148,7 @@ static int64_t live_of(const live_bound *state, uint32_t op, uint32_t i) {
   for (uint32_t value = 0; value < 256; value++)
     if (value >> i % 8 & 1)
       live += state->sums[i / 8][value];
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     live += problem->bytes[t];
   live -= most_reused(state, op, i);
   if (__builtin_add_overflow(live, problem->graph->temporary_bytes[op], &live))

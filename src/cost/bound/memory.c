@@ -42,8 +42,7 @@ static wide most_reused(const regal_problem *problem, uint32_t op) {
   regal_dying dying = {0, 0};
   if (!regal_may_reuse(problem, op))
     return 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     if (problem->devices > 1 || !problem->is_final[problem->input[i]])
       regal_dying_add(&dying, problem->bytes[problem->input[i]]);
   return regal_most_reused(problem, op, dying);
@@ -55,8 +54,7 @@ static wide working_set(const regal_problem *problem, uint32_t op) {
 
 static wide final_bytes(const regal_problem *problem, uint32_t op) {
   wide bytes = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     if (problem->is_final[t])
       bytes += problem->bytes[t];
   return bytes;
@@ -76,8 +74,7 @@ typedef struct forced_bytes {
 /* The devices that must hold a shared parameter. */
 static uint64_t forced_holders(const regal_problem *problem, uint32_t shared) {
   uint64_t holders = 0;
-  for (uint32_t r = problem->reader_begin[shared];
-       r < problem->reader_begin[shared + 1]; r++)
+  for (REGAL_ROW(r, problem->reader_begin, shared))
     if (has_one_device(problem->allowed[problem->reader[r]]))
       holders |= problem->allowed[problem->reader[r]];
   return holders;
@@ -142,8 +139,7 @@ static wide resident_beside(const regal_problem *problem, uint32_t op,
 static void add_parameters(const regal_problem *problem, wide *group) {
   for (uint32_t p = 0; p < problem->shared; p++) {
     uint64_t holders = forced_holders(problem, p);
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++) {
+    for (REGAL_ROW(r, problem->reader_begin, p)) {
       uint32_t reader = problem->reader[r];
       if (!(problem->allowed[reader] & holders))
         group[reader] += problem->shared_bytes[p];
@@ -155,16 +151,15 @@ static regal_status bound_working_sets(regal_context *context,
                                        const regal_problem *problem,
                                        const forced_bytes *forced,
                                        wide *found) {
-  const uint32_t *leader = problem->leader;
   wide *group = regal_alloc(context, problem->ops, sizeof *group);
   if (!group)
     return regal_fail_memory(context);
   for (uint32_t op = 0; op < problem->ops; op++)
-    group[leader ? leader[op] : op] += problem->resident_bytes[op];
+    group[regal_problem_leader(problem, op)] += problem->resident_bytes[op];
   add_parameters(problem, group);
   for (uint32_t op = 0; op < problem->ops; op++) {
-    wide beside =
-        resident_beside(problem, op, group[leader ? leader[op] : op], forced);
+    wide beside = resident_beside(
+        problem, op, group[regal_problem_leader(problem, op)], forced);
     *found = larger(*found, working_set(problem, op) + beside);
   }
   regal_release(context, group);

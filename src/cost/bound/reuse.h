@@ -25,8 +25,7 @@ static inline bool regal_may_reuse(const regal_problem *problem, uint32_t op) {
 static inline int64_t regal_most_reused(const regal_problem *problem,
                                         uint32_t op, regal_dying dying) {
   int64_t reusing = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     if (problem->may_reuse[t] && problem->bytes[t] <= dying.largest)
       reusing += problem->bytes[t];
   return reusing < dying.bytes ? reusing : dying.bytes;

@@ -63,15 +63,13 @@ static void find_critical_path(runtime_bound *state) {
   const regal_problem *problem = state->problem;
   const int64_t *shortest = state->shortest;
   for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       state->head[next] =
           regal_larger(state->head[next], state->head[op] + shortest[op]);
     }
   for (uint32_t op = problem->ops; op-- > 0;) {
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       state->tail[op] =
           regal_larger(state->tail[op], state->tail[next] + shortest[next]);

@@ -74,17 +74,14 @@ static void find_edges(transfer_bound *state) {
   uint32_t *end = state->found_begin; /* not needed yet */
   memcpy(end, state->edge_begin, n * sizeof *end);
   for (uint32_t op = 0; op < n; op++) {
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       state->slot[next] = end[next]++;
       state->edge[state->slot[next]] = (regal_lag){op, next, 0, 0};
     }
     /* several tensors go over one link, or block both devices, one by one */
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
-      for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-           u++)
+    for (REGAL_ROW(t, problem->output_begin, op))
+      for (REGAL_ROW(u, problem->use_begin, t))
         state->edge[state->slot[problem->consumer[u]]].apart +=
             state->send_ns[t];
   }
@@ -185,7 +182,7 @@ static void try_window(transfer_bound *state, uint32_t u, uint32_t v) {
 static void visit(transfer_bound *state, uint32_t v) {
   const regal_problem *problem = state->problem;
   uint64_t *ancestors = state->ancestor[v];
-  for (uint32_t k = state->edge_begin[v]; k < state->edge_begin[v + 1]; k++) {
+  for (REGAL_ROW(k, state->edge_begin, v)) {
     uint32_t from = state->edge[k].from;
     raise_head(state, &state->edge[k]);
     unite(ancestors, state->ancestor[from], v - from);
@@ -206,11 +203,10 @@ static void visit(transfer_bound *state, uint32_t v) {
 static void raise_tails(transfer_bound *state) {
   for (uint32_t v = state->problem->ops; v-- > 0;) {
     int64_t after = state->shortest[v] + state->tail[v];
-    for (uint32_t k = state->edge_begin[v]; k < state->edge_begin[v + 1]; k++)
+    for (REGAL_ROW(k, state->edge_begin, v))
       if (after > state->tail[state->edge[k].from])
         state->tail[state->edge[k].from] = after;
-    for (uint32_t k = state->found_begin[v]; k < state->found_begin[v + 1];
-         k++) {
+    for (REGAL_ROW(k, state->found_begin, v)) {
       const regal_lag *lag = &state->found[k];
       int64_t tail = regal_lag_least(lag) + after;
       if (tail > state->tail[lag->from])

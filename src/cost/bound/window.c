@@ -52,7 +52,7 @@ void regal_window_chains(regal_window *window, const regal_lag *lag,
   }
   window->after_away[0] = window->until_away[last] = NEVER;
   for (uint32_t i = 1; i <= last; i++)
-    for (uint32_t k = lag_begin[i]; k < lag_begin[i + 1]; k++) {
+    for (REGAL_ROW(k, lag_begin, i)) {
       uint32_t p = window->place[lag[k].from];
       int64_t run = p ? window->shortest[lag[k].from] : 0;
       through(window, &lag[k], window->after_here[p] + run,
@@ -60,7 +60,7 @@ void regal_window_chains(regal_window *window, const regal_lag *lag,
               &window->after_away[i]);
     }
   for (uint32_t i = last; i > 0; i--)
-    for (uint32_t k = lag_begin[i]; k < lag_begin[i + 1]; k++) {
+    for (REGAL_ROW(k, lag_begin, i)) {
       uint32_t p = window->place[lag[k].from];
       int64_t run = i < last ? window->shortest[lag[k].to] : 0;
       through(window, &lag[k], window->until_here[i] + run,
@@ -113,12 +113,11 @@ static void join_outputs(regal_window *window, uint32_t index,
                          uint32_t *nodes) {
   const regal_problem *problem = window->problem;
   uint32_t op = window->member[index];
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     uint32_t readers = 0, reader = 0;
     if (!window->send_ns[t])
       continue;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       if (window->place[problem->consumer[u]] != REGAL_WINDOW_NONE) {
         readers++;
         reader = window->place[problem->consumer[u]];
@@ -133,8 +132,7 @@ static void join_outputs(regal_window *window, uint32_t index,
     regal_flow_join(&window->flow, some, all, ns, 0);
     regal_flow_join(&window->flow, 2 + index, some, REGAL_FLOW_ENDLESS, 0);
     regal_flow_join(&window->flow, all, 2 + index, REGAL_FLOW_ENDLESS, 0);
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-         u++) {
+    for (REGAL_ROW(u, problem->use_begin, t)) {
       uint32_t place = window->place[problem->consumer[u]];
       if (place == REGAL_WINDOW_NONE)
         continue;

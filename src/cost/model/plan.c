@@ -73,8 +73,7 @@ regal_status regal_plan_from_order(regal_context *context,
   }
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = order[i], device = placement[op];
-    for (uint32_t k = problem->input_begin[op];
-         k < problem->input_begin[op + 1]; k++) {
+    for (REGAL_ROW(k, problem->input_begin, op)) {
       uint32_t tensor = problem->input[k];
       uint32_t home = placement[problem->producer[tensor]];
       if (home == device || (sent[tensor] >> device & 1))

@@ -100,6 +100,24 @@ static inline int64_t regal_problem_usual_run_ns(const regal_problem *problem,
                    __builtin_popcountll(problem->allowed[op]));
 }
 
+/* The least of the devices that can run the op. */
+static inline int64_t regal_problem_least_run_ns(const regal_problem *problem,
+                                                 uint32_t op) {
+  int64_t least = INT64_MAX;
+  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
+    int64_t ns =
+        regal_problem_run_ns(problem, op, (uint32_t)__builtin_ctzll(left));
+    least = ns < least ? ns : least;
+  }
+  return least;
+}
+
+/* The first op of the op's group. */
+static inline uint32_t regal_problem_leader(const regal_problem *problem,
+                                            uint32_t op) {
+  return problem->leader ? problem->leader[op] : op;
+}
+
 /* Straight from the machine, without the table. */
 int64_t regal_problem_link_ns(const regal_problem *problem, uint32_t tensor,
                               uint32_t from, uint32_t to);
@@ -120,11 +138,9 @@ static inline int64_t regal_problem_transfer_ns(const regal_problem *problem,
 static inline int64_t regal_problem_working_set(const regal_problem *problem,
                                                 uint32_t op) {
   int64_t bytes = problem->graph->temporary_bytes[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     bytes += problem->bytes[problem->input[i]];
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     bytes += problem->bytes[t];
   return bytes;
 }

@@ -35,14 +35,13 @@ static void fill_control_tensors(const regal_graph *graph,
   uint8_t *may_reuse = is_control + tensors;
   for (uint32_t op = 0; op < graph->ops; op++) {
     output_begin[op] = tensor;
-    for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
-         t++) {
+    for (REGAL_ROW(t, graph->output_begin, op)) {
       producer[tensor] = op;
       bytes[tensor] = graph->bytes[t];
       is_final[tensor] = graph->is_final[t];
       may_reuse[tensor] = graph->may_reuse[t];
       use_begin[tensor++] = use;
-      for (uint32_t u = graph->use_begin[t]; u < graph->use_begin[t + 1]; u++)
+      for (REGAL_ROW(u, graph->use_begin, t))
         consumer[use++] = graph->consumer[u];
     }
     uint32_t first = graph->control_out_begin[op];
@@ -69,8 +68,7 @@ static void fill_inputs(const regal_problem *problem, uint32_t *input_begin,
     input_begin[op + 1] += input_begin[op];
   const regal_graph *graph = problem->graph;
   for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-         i++) {
+    for (REGAL_ROW(i, graph->input_begin, op)) {
       uint32_t t = graph->input[i], producer = graph->producer[t];
       input[input_begin[op]++] =
           t - graph->output_begin[producer] + problem->output_begin[producer];
@@ -147,8 +145,7 @@ static uint32_t collect_successors(const regal_problem *problem, uint32_t op,
   uint32_t end = problem->use_begin[problem->output_begin[op + 1]];
   for (uint32_t u = first; u < end; u++)
     count = add_successor(op, problem->consumer[u], stamp, successor, count);
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++)
+  for (REGAL_ROW(w, problem->wait_begin, op))
     count = add_successor(op, problem->waiter[w], stamp, successor, count);
   return count;
 }
@@ -167,8 +164,7 @@ static regal_status make_dependencies(regal_problem *problem) {
   for (uint32_t op = 0; op < ops; op++) {
     problem->needs[op] +=
         problem->input_begin[op + 1] - problem->input_begin[op];
-    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-         w++)
+    for (REGAL_ROW(w, problem->wait_begin, op))
       problem->needs[problem->waiter[w]]++;
     problem->successor_begin[op + 1] =
         problem->successor_begin[op] +

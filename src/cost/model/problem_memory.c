@@ -75,8 +75,7 @@ regal_status regal_problem_share_parameters(regal_problem *problem) {
 
 static int64_t largest_input(const regal_problem *problem, uint32_t op) {
   int64_t largest = 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     if (problem->bytes[problem->input[i]] > largest)
       largest = problem->bytes[problem->input[i]];
   return largest;
@@ -84,8 +83,7 @@ static int64_t largest_input(const regal_problem *problem, uint32_t op) {
 
 static bool may_reuse_some(const regal_problem *problem, uint32_t op) {
   int64_t largest = largest_input(problem, op);
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     if (problem->may_reuse[t] && problem->bytes[t] > 0 &&
         problem->bytes[t] <= largest)
       return true;

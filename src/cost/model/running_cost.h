@@ -50,8 +50,7 @@ REGAL_INLINE void regal_running_cost_count_uses(regal_running_cost *account,
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint32_t *left = account->left + (size_t)t * d;
     uint32_t home = placement[problem->producer[t]];
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-         u++) {
+    for (REGAL_ROW(u, problem->use_begin, t)) {
       uint32_t device = placement[problem->consumer[u]];
       /* the first remote use brings a transfer, which is a use at home */
       left[home] += device != home && left[device] == 0;
@@ -70,8 +69,7 @@ REGAL_INLINE void regal_running_cost_hold(regal_running_cost *account,
     account->memory[placement[op]] += problem->resident_bytes[op];
   for (uint32_t p = 0; p < problem->shared; p++) {
     uint64_t holders = 0;
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++)
+    for (REGAL_ROW(r, problem->reader_begin, p))
       holders |= UINT64_C(1) << placement[problem->reader[r]];
     for (; holders; holders &= holders - 1)
       account->memory[__builtin_ctzll(holders)] += problem->shared_bytes[p];
@@ -144,8 +142,7 @@ regal_running_cost_reuse(regal_running_cost *account,
   size_t d = problem->devices;
   uint32_t first = problem->input_begin[op], end = problem->input_begin[op + 1];
   int64_t reused = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
     while (first < end && left[input[first] * d] != LAST_USE)
       first++; /* so that many outputs over as many inputs take linear time */
@@ -176,8 +173,7 @@ REGAL_INLINE void regal_running_cost_run_memory(regal_running_cost *account,
   if (problem->reuses && problem->reuses[op])
     during -= regal_running_cost_reuse(account, problem, op, device);
   account->peak[device] = regal_later(account->peak[device], during);
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     uint32_t left = --account->left[(size_t)t * d + device];
     memory -= left ? 0 : problem->bytes[t];
@@ -201,8 +197,7 @@ REGAL_INLINE void regal_running_cost_run(regal_running_cost *account,
   if (memory)
     regal_running_cost_run_memory(account, problem, op, device);
   if (problem->has_waits)
-    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-         w++) {
+    for (REGAL_ROW(w, problem->wait_begin, op)) {
       uint32_t waiter = problem->waiter[w];
       account->ready_ns[waiter] = regal_later(account->ready_ns[waiter], end);
     }
@@ -221,8 +216,7 @@ REGAL_INLINE void regal_running_cost_send(regal_running_cost *account,
     int64_t end =
         cost + regal_later(*link, account->end_ns[problem->producer[tensor]]);
     *link = end;
-    for (uint32_t u = problem->use_begin[tensor];
-         u < problem->use_begin[tensor + 1]; u++) {
+    for (REGAL_ROW(u, problem->use_begin, tensor)) {
       uint32_t op = problem->consumer[u];
       if (placement[op] == to)
         account->ready_ns[op] = regal_later(account->ready_ns[op], end);

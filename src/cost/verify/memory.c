@@ -49,10 +49,9 @@ static void find_last_steps(memory *memory) {
   for (uint32_t t = 0; t < graph->tensors; t++) {
     uint32_t *last = &memory->last[t];
     needed_until(last, reading->run_step[graph->producer[t]]);
-    for (uint32_t k = reading->send_begin[t]; k < reading->send_begin[t + 1];
-         k++)
+    for (REGAL_ROW(k, reading->send_begin, t))
       needed_until(last, reading->send_step[k]);
-    for (uint32_t k = graph->use_begin[t]; k < graph->use_begin[t + 1]; k++) {
+    for (REGAL_ROW(k, graph->use_begin, t)) {
       uint32_t reader = reading->run_step[graph->consumer[k]];
       uint32_t device = reading->plan->steps[reader].device;
       needed_until(last_of_copy(memory, t, device), reader);
@@ -78,8 +77,7 @@ static regal_status hold_parameters(memory *memory, uint32_t i) {
   const regal_graph *graph = memory->reading->graph;
   const regal_step *step = &memory->reading->plan->steps[i];
   uint64_t device = UINT64_C(1) << step->device;
-  for (uint32_t k = graph->parameter_begin[step->op];
-       k < graph->parameter_begin[step->op + 1]; k++) {
+  for (REGAL_ROW(k, graph->parameter_begin, step->op)) {
     uint32_t parameter = graph->parameter[k];
     if (memory->holders[parameter] & device)
       continue;
@@ -114,8 +112,7 @@ static uint32_t find_reused(const memory *memory, uint32_t i, uint32_t output) {
   const regal_step *step = &memory->reading->plan->steps[i];
   if (!graph->may_reuse[output] || !graph->bytes[output])
     return REGAL_NONE;
-  for (uint32_t k = graph->input_begin[step->op];
-       k < graph->input_begin[step->op + 1]; k++) {
+  for (REGAL_ROW(k, graph->input_begin, step->op)) {
     uint32_t input = graph->input[k];
     if (graph->bytes[input] >= graph->bytes[output] &&
         memory->taken[input] != i + 1 &&
@@ -130,8 +127,7 @@ static uint32_t find_reused(const memory *memory, uint32_t i, uint32_t output) {
 static regal_status begin_run(memory *memory, uint32_t i) {
   const regal_graph *graph = memory->reading->graph;
   const regal_step *step = &memory->reading->plan->steps[i];
-  for (uint32_t t = graph->output_begin[step->op];
-       t < graph->output_begin[step->op + 1]; t++) {
+  for (REGAL_ROW(t, graph->output_begin, step->op)) {
     uint32_t reused = find_reused(memory, i, t);
     memory->timeline->reused[t] = reused;
     if (reused != REGAL_NONE)
@@ -167,10 +163,9 @@ static void end_run(memory *memory, uint32_t i) {
   const regal_step *step = &memory->reading->plan->steps[i];
   uint32_t op = step->op;
   memory->held[step->device] -= graph->temporary_bytes[op];
-  for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1]; k++)
+  for (REGAL_ROW(k, graph->input_begin, op))
     maybe_free(memory, i, graph->input[k], step->device);
-  for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
-       t++) {
+  for (REGAL_ROW(t, graph->output_begin, op)) {
     if (memory->timeline->reused[t] != REGAL_NONE)
       memory->held[step->device] += graph->bytes[t];
     maybe_free(memory, i, t, step->device);

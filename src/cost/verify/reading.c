@@ -70,8 +70,7 @@ uint32_t regal_verify_arrival(const regal_reading *reading, uint32_t item,
   uint32_t producer = regal_verify_producer(reading->graph, item);
   if (regal_verify_device(reading, producer) == device)
     return reading->run_step[producer];
-  for (uint32_t k = reading->send_begin[item];
-       k < reading->send_begin[item + 1]; k++)
+  for (REGAL_ROW(k, reading->send_begin, item))
     if (reading->plan->steps[reading->send_step[k]].to == device)
       return reading->send_step[k];
   return REGAL_NONE;

@@ -180,7 +180,7 @@ static bool is_wanted(const regal_reading *reading, uint32_t item,
   uint32_t row = data ? item : item - graph->tensors;
   const uint32_t *begin = data ? graph->use_begin : graph->control_out_begin;
   const uint32_t *readers = data ? graph->consumer : graph->control_out;
-  for (uint32_t k = begin[row]; k < begin[row + 1]; k++)
+  for (REGAL_ROW(k, begin, row))
     if (regal_verify_device(reading, readers[k]) == device)
       return true;
   return false;
@@ -217,8 +217,7 @@ static regal_status check_sent_once(const regal_reading *reading,
                                     uint32_t item) {
   uint32_t sent_at[REGAL_MAX_DEVICES];
   memset(sent_at, 0xff, sizeof sent_at);
-  for (uint32_t k = reading->send_begin[item];
-       k < reading->send_begin[item + 1]; k++) {
+  for (REGAL_ROW(k, reading->send_begin, item)) {
     uint32_t i = reading->send_step[k], to = reading->plan->steps[i].to;
     if (sent_at[to] != REGAL_NONE)
       return BROKEN(reading,
@@ -292,11 +291,9 @@ static regal_status check_needs(const regal_reading *reading) {
     uint32_t op = reading->plan->steps[i].op;
     if (reading->plan->steps[i].port != REGAL_RUN)
       continue;
-    for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1];
-         k++)
+    for (REGAL_ROW(k, graph->input_begin, op))
       REGAL_TRY(check_arrived(reading, i, graph->input[k]));
-    for (uint32_t k = graph->control_in_begin[op];
-         k < graph->control_in_begin[op + 1]; k++)
+    for (REGAL_ROW(k, graph->control_in_begin, op))
       REGAL_TRY(check_control(reading, i, graph->control_in[k]));
   }
   return REGAL_OK;

@@ -41,11 +41,10 @@ static int64_t op_start(const regal_reading *reading, const clocks *now,
   const regal_graph *graph = reading->graph;
   uint32_t op = step->op;
   int64_t start = now->device[step->device];
-  for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1]; k++)
+  for (REGAL_ROW(k, graph->input_begin, op))
     start = regal_larger(start, timeline->end_ns[regal_verify_arrival(
                                     reading, graph->input[k], step->device)]);
-  for (uint32_t k = graph->control_in_begin[op];
-       k < graph->control_in_begin[op + 1]; k++) {
+  for (REGAL_ROW(k, graph->control_in_begin, op)) {
     uint32_t before = graph->control_in[k];
     uint32_t awaited = reading->machine->control_transfers
                            ? regal_verify_arrival(

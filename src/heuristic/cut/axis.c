@@ -20,8 +20,7 @@ regal_status regal_cuts_list_order(regal_context *context,
   for (uint32_t op = problem->ops; op-- > 0;) {
     int64_t after =
         0; /* keys are minus the chain, so that long ones go first */
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       int64_t key = items[problem->successor[s]].key;
       after = key < after ? key : after;
     }

@@ -67,8 +67,7 @@ static void sum_transfers(regal_cut_grid *grid, const regal_problem *problem,
   memset(sums, 0, ((size_t)problem->ops + 2) * sizeof *sums);
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint32_t low = rank[problem->producer[t]], high = low;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-         u++) {
+    for (REGAL_ROW(u, problem->use_begin, t)) {
       uint32_t at = rank[problem->consumer[u]];
       low = at < low ? at : low;
       high = at > high ? at : high;

@@ -9,20 +9,17 @@ static uint32_t find_peak(const regal_problem *problem, uint32_t *left) {
     left[t] = problem->use_begin[t + 1] - problem->use_begin[t] +
               problem->is_final[t];
   for (uint32_t op = 0; op < problem->ops; op++) {
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       memory += problem->bytes[t];
     int64_t during = memory + problem->graph->temporary_bytes[op];
     if (during > peak) {
       peak = during;
       at = op;
     }
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++)
+    for (REGAL_ROW(i, problem->input_begin, op))
       if (--left[problem->input[i]] == 0)
         memory -= problem->bytes[problem->input[i]];
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       memory -= left[t] ? 0 : problem->bytes[t];
   }
   return at;
@@ -35,8 +32,7 @@ void regal_fold_rank(const regal_problem *problem, uint32_t peak,
   for (uint32_t op = 0; op < problem->ops; op++) {
     if (rank[op] == REGAL_NONE) /* depends on nothing */
       rank[op] = peak;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       if (next > peak && rank[op] < rank[next])
         rank[next] = rank[op];

@@ -46,8 +46,7 @@ static uint32_t count_uses(const regal_cut_stages *stages, span stage,
                            uint32_t tensor) {
   const regal_problem *problem = stages->problem;
   uint32_t uses = 0;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++)
+  for (REGAL_ROW(u, problem->use_begin, tensor))
     uses += is_here(stages, stage, problem->consumer[u]);
   return uses;
 }
@@ -56,8 +55,7 @@ static uint32_t count_uses(const regal_cut_stages *stages, span stage,
 static void run_here(regal_cut_stages *stages, span stage, uint32_t op) {
   const regal_problem *problem = stages->problem;
   regal_running_cost *account = stages->account;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     if (stages->arrived[t] == stages->looks)
       continue;
@@ -66,8 +64,7 @@ static void run_here(regal_cut_stages *stages, span stage, uint32_t op) {
     account->memory[0] += problem->bytes[t];
   }
   account->peak[0] = regal_later(account->peak[0], account->memory[0]);
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     uint32_t all = problem->use_begin[t + 1] - problem->use_begin[t];
     uint32_t here = count_uses(stages, stage, t);
     *uses_left(stages, t) = here + (here < all) + problem->is_final[t];
@@ -80,8 +77,7 @@ static void run_here(regal_cut_stages *stages, span stage, uint32_t op) {
 /* An op elsewhere: what it reads from here leaves, the first time. */
 static void run_elsewhere(regal_cut_stages *stages, span stage, uint32_t op) {
   const regal_problem *problem = stages->problem;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     if (!is_here(stages, stage, problem->producer[t]) || stages->sent[t])
       continue;

@@ -81,19 +81,17 @@ static int64_t mean_transfer_ns(const regal_problem *problem, uint32_t tensor) {
 static int64_t rank_of(const heft *pass, uint32_t op, int transfer_halves) {
   const regal_problem *problem = pass->problem;
   int64_t longest = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     if (problem->use_begin[t] == problem->use_begin[t + 1])
       continue;
     int64_t after = 0;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       after = regal_larger(after, pass->rank[problem->consumer[u]]);
     if (pass->transfer_ns)
       after += pass->transfer_ns[t] * transfer_halves / 2;
     longest = regal_larger(longest, after);
   }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++)
+  for (REGAL_ROW(w, problem->wait_begin, op))
     longest = regal_larger(longest, pass->rank[problem->waiter[w]]);
   return regal_problem_usual_run_ns(problem, op) + longest;
 }
@@ -123,8 +121,7 @@ static void list_arrivals(heft *pass, uint32_t op) {
   const regal_problem *problem = pass->problem;
   bool overlapped = problem->machine->overlapped;
   uint32_t count = 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t tensor = problem->input[i];
     uint32_t producer = problem->producer[tensor];
     uint16_t from = pass->placement[producer];
@@ -236,11 +233,9 @@ static void place_op(heft *pass, uint32_t op, uint32_t device,
   uint64_t bit = UINT64_C(1) << device;
   for (uint32_t i = 0; i < pass->arrival_count; i++)
     pass->present[pass->arrivals[i].tensor] |= bit;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     pass->present[t] = bit;
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t next = problem->waiter[w];
     pass->ready_ns[next] = regal_larger(pass->ready_ns[next], end);
   }
@@ -256,7 +251,7 @@ static void schedule(heft *pass, setting set, regal_plan *plan) {
   rank_ops(pass, set.transfer_halves);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t op = pass->by_rank[i].op;
-    uint32_t leader = problem->leader ? problem->leader[op] : op;
+    uint32_t leader = regal_problem_leader(problem, op);
     list_arrivals(pass, op);
     uint32_t device = pass->placed[leader]
                           ? pass->placed[leader] - 1U

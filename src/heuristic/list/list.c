@@ -32,8 +32,7 @@ typedef struct list_order {
 
 static int64_t allocated_bytes(const regal_problem *problem, uint32_t op) {
   int64_t bytes = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     bytes += problem->bytes[t];
   return bytes;
 }
@@ -63,8 +62,7 @@ static void begin_list(list_order *list) {
   for (uint32_t op = 0; op < problem->ops; op++) {
     list->net[op] += allocated_bytes(problem, op);
     list->waits_for[op] = problem->predecessors[op];
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++) {
+    for (REGAL_ROW(t, problem->output_begin, op)) {
       list->readers[t] = problem->use_begin[t + 1] - problem->use_begin[t];
       if (list->readers[t] == 1)
         credit_last_reader(list, t);
@@ -81,12 +79,10 @@ static void run_op(list_order *list, uint32_t op, uint32_t step) {
   const regal_problem *problem = list->problem;
   regal_tournament_set(&list->ready, list->place[op], REGAL_NONE);
   list->state[op] = OP_DONE;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     if (--list->readers[problem->input[i]] == 1)
       credit_last_reader(list, problem->input[i]);
-  for (uint32_t s = problem->successor_begin[op];
-       s < problem->successor_begin[op + 1]; s++)
+  for (REGAL_ROW(s, problem->successor_begin, op))
     if (--list->waits_for[problem->successor[s]] == 0)
       make_ready(list, problem->successor[s], step + 1);
 }

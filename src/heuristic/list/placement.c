@@ -54,7 +54,7 @@ static uint32_t fastest_device(const regal_problem *problem, uint32_t op) {
 void regal_place_single(const regal_problem *problem, uint8_t *placement) {
   uint32_t main_device = best_device(problem);
   for (uint32_t op = 0; op < problem->ops; op++) {
-    uint32_t first = problem->leader ? problem->leader[op] : op;
+    uint32_t first = regal_problem_leader(problem, op);
     if (problem->allowed[op] >> main_device & 1)
       placement[op] = (uint8_t)main_device;
     else if (first < op)

@@ -16,11 +16,9 @@ static void begin_rows(const regal_problem *problem, uint32_t *begin) {
 
 static int64_t bytes_touched(const regal_problem *problem, uint32_t op) {
   int64_t bytes = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     bytes += problem->bytes[t];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     bytes += problem->bytes[problem->input[i]];
   return bytes;
 }
@@ -47,8 +45,7 @@ static void sort_visits(depth_first *walk) {
     walk->next[op] = walk->begin[op];
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = walk->visits[i].op;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       walk->predecessor[walk->next[problem->successor[s]]++] = op;
   }
   for (uint32_t op = 0; op < problem->ops; op++)
@@ -137,8 +134,7 @@ static void run_breadth_first(const regal_problem *problem, breadth_first *walk,
     uint32_t op = regal_tournament_best(ready, 0, problem->ops);
     regal_tournament_set(ready, op, REGAL_NONE);
     order[i] = op;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++) {
+    for (REGAL_ROW(s, problem->successor_begin, op)) {
       uint32_t next = problem->successor[s];
       walk->position[walk->end[next]++] = i;
       if (walk->end[next] == walk->begin[next + 1])

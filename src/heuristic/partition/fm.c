@@ -83,7 +83,7 @@ static void count_pins(fm *f) {
   for (uint32_t v = 0; v < b->vertices; v++)
     f->load[b->side[v]] += b->weight[v];
   for (uint32_t n = 0; n < b->nets; n++) {
-    for (uint32_t i = b->pin_begin[n]; i < b->pin_begin[n + 1]; i++)
+    for (REGAL_ROW(i, b->pin_begin, n))
       f->count[n][b->side[b->pin[i]]]++;
     f->cut += f->count[n][0] && f->count[n][1] ? b->bytes[n] : 0;
   }
@@ -95,7 +95,7 @@ static void begin_pass(fm *f) {
   for (uint32_t v = 0; v < b->vertices; v++) {
     uint8_t side = b->side[v];
     f->gain[v] = 0;
-    for (uint32_t i = b->net_begin[v]; i < b->net_begin[v + 1]; i++) {
+    for (REGAL_ROW(i, b->net_begin, v)) {
       const uint32_t *count = f->count[b->net[i]];
       if (count[side] == 1) /* whole after the move */
         f->gain[v] += b->bytes[b->net[i]];
@@ -121,7 +121,7 @@ static void change_gain(fm *f, uint32_t v, int64_t bytes) {
 /* Changes the gain of the net's pins: of all, or of the one on `side`. */
 static void change_pins(fm *f, uint32_t net, int side, int64_t bytes) {
   const regal_bisection *b = f->bisection;
-  for (uint32_t i = b->pin_begin[net]; i < b->pin_begin[net + 1]; i++) {
+  for (REGAL_ROW(i, b->pin_begin, net)) {
     if (side >= 0 && b->side[b->pin[i]] != side)
       continue;
     change_gain(f, b->pin[i], bytes);
@@ -139,7 +139,7 @@ static void move(fm *f, uint32_t v) {
   f->cut -= f->gain[v];
   f->load[from] -= b->weight[v];
   f->load[to] += b->weight[v];
-  for (uint32_t i = b->net_begin[v]; i < b->net_begin[v + 1]; i++) {
+  for (REGAL_ROW(i, b->net_begin, v)) {
     uint32_t net = b->net[i], *count = f->count[net];
     if (count[to] == 0)
       change_pins(f, net, -1, b->bytes[net]);
@@ -147,7 +147,7 @@ static void move(fm *f, uint32_t v) {
       change_pins(f, net, to, -b->bytes[net]);
   }
   b->side[v] = (uint8_t)to;
-  for (uint32_t i = b->net_begin[v]; i < b->net_begin[v + 1]; i++) {
+  for (REGAL_ROW(i, b->net_begin, v)) {
     uint32_t net = b->net[i], *count = f->count[net];
     count[from]--;
     count[to]++;
@@ -257,7 +257,7 @@ static void start_grown(fm *f, uint64_t seed, uint64_t k) {
       b->side[v] = 0;
       load0 += b->weight[v];
     }
-    for (uint32_t i = b->net_begin[v]; i < b->net_begin[v + 1]; i++)
+    for (REGAL_ROW(i, b->net_begin, v))
       for (uint32_t j = b->pin_begin[b->net[i]];
            j < b->pin_begin[b->net[i] + 1]; j++) {
         uint32_t next = b->pin[j];

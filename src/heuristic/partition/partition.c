@@ -22,18 +22,13 @@ typedef struct partitioner {
   uint8_t *placement;
 } partitioner;
 
-static uint32_t vertex_of(const regal_problem *problem, uint32_t op) {
-  return problem->leader ? problem->leader[op] : op;
-}
-
 /* -- Loads ----------------------------------------------------------------- */
 
 static int64_t load_of(const regal_problem *problem, uint32_t op) {
   if (problem->objective == REGAL_MEMORY) {
     int64_t bytes =
         problem->resident_bytes[op] + problem->graph->temporary_bytes[op];
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       bytes += problem->bytes[t];
     return bytes;
   }
@@ -55,7 +50,7 @@ static void weigh(partitioner *p) {
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t load = load_of(problem, op);
     load = scale < 1 ? (int64_t)((double)load * scale) : load;
-    p->weight[vertex_of(problem, op)] += total > 0 ? load : 1;
+    p->weight[regal_problem_leader(problem, op)] += total > 0 ? load : 1;
   }
 }
 
@@ -84,7 +79,7 @@ static uint32_t list_pins(partitioner *p, uint32_t tensor, uint32_t *pins) {
   uint32_t count = 0, u = problem->use_begin[tensor];
   uint32_t op = problem->producer[tensor];
   for (;;) {
-    uint32_t vertex = vertex_of(problem, op);
+    uint32_t vertex = regal_problem_leader(problem, op);
     if (p->local[vertex] != REGAL_NONE && p->seen[vertex] != tensor + 1) {
       p->seen[vertex] = tensor + 1;
       pins[count++] = p->local[vertex];
@@ -115,7 +110,7 @@ static void turn_nets(regal_bisection *b) {
   for (uint32_t v = 0; v < b->vertices; v++)
     b->net_begin[v + 2] += b->net_begin[v + 1];
   for (uint32_t n = 0; n < b->nets; n++)
-    for (uint32_t i = b->pin_begin[n]; i < b->pin_begin[n + 1]; i++)
+    for (REGAL_ROW(i, b->pin_begin, n))
       b->net[b->net_begin[b->pin[i] + 1]++] = n;
 }
 
@@ -250,14 +245,14 @@ regal_status regal_partition(regal_context *context,
   uint32_t count = 0;
   for (uint32_t op = 0; op < problem->ops; op++) {
     p.local[op] = REGAL_NONE;
-    if (vertex_of(problem, op) == op)
+    if (regal_problem_leader(problem, op) == op)
       p.members[count++] = op;
   }
   weigh(&p);
   rate_devices(&p);
   regal_status status = divide(&p, p.members, count, 0, problem->devices);
   for (uint32_t op = 0; op < problem->ops && status == REGAL_OK; op++)
-    placement[op] = placement[vertex_of(problem, op)];
+    placement[op] = placement[regal_problem_leader(problem, op)];
   regal_release(context, carver.base);
   return status;
 }
@@ -267,7 +262,7 @@ int64_t regal_partition_bytes(const regal_problem *problem,
   int64_t bytes = 0;
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint64_t readers = 0;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       readers |= UINT64_C(1) << placement[problem->consumer[u]];
     readers &= ~(UINT64_C(1) << placement[problem->producer[t]]);
     bytes += problem->bytes[t] * __builtin_popcountll(readers);

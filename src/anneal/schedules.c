@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "anneal/levels/multilevel.h"
-#include "heuristic/list/placement.h"
+#include "heuristic/list/orders.h"
 
 static const regal_schedule table[] = {
 #include "anneal/schedule_table.h"

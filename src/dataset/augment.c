@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "graph/copy.h"
+#include "graph/graph.h"
 
 /* (0.5, 1.5), both ends excluded: the middles of 2^53 equal parts. */
 static double factor(uint64_t key, uint64_t i) {

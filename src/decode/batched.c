@@ -8,12 +8,10 @@
 #include "cost/model/running_cost.h"
 #include "decode/decoder.h"
 #include "decode/edges.h"
-#include "decode/encode.h"
+#include "decode/genes.h"
 #include "decode/pending.h"
-#include "decode/place.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
-#include "decode/scratch.h"
 
 /* An op, at its rank. */
 typedef struct item {

@@ -15,11 +15,11 @@
  * it beyond its limit, by the estimate of decode/memory_estimate.h, while there
  * are others, there or elsewhere.
  */
-#include "decode/encode.h"
+#include "decode/decoder.h"
+#include "decode/genes.h"
 #include "decode/levels.h"
 #include "decode/memory_estimate.h"
 #include "decode/rank.h"
-#include "decode/scratch.h"
 #include "decode/walk.h"
 
 typedef struct scratch {

@@ -14,9 +14,9 @@
  * stand.
  */
 #include "decode/closure_candidates.h"
-#include "decode/encode.h"
+#include "decode/decoder.h"
+#include "decode/genes.h"
 #include "decode/memory_estimate.h"
-#include "decode/scratch.h"
 #include "decode/walk.h"
 
 /* Where the genes that are not tied to an op stand, behind the others. */

@@ -13,6 +13,7 @@
 #ifndef REGAL_DECODE_DECODER_H
 #define REGAL_DECODE_DECODER_H
 
+#include "base/carve.h"
 #include "cost/model/fitness.h"
 #include "cost/model/plan.h"
 
@@ -82,5 +83,23 @@ size_t regal_class_begin(const regal_decoder *decoder,
 #define REGAL_DECLARE_DECODER(name)                                            \
   extern const regal_decoder regal_decoder_##name;
 REGAL_DECODERS(REGAL_DECLARE_DECODER)
+
+/* Defines create_scratch for a decoder whose scratch is a struct `type`:
+ * layout(made, carver, problem) sets its pointers, the struct itself being
+ * carved first, and fill(made, problem) what is fixed for the problem. */
+#define REGAL_DEFINE_CREATE_SCRATCH(type, layout, fill)                        \
+  static regal_status create_scratch(                                          \
+      regal_context *context, const regal_problem *problem, void **result) {   \
+    type measured = {0};                                                       \
+    regal_carver carver = {NULL, 0};                                           \
+    REGAL_TRY(REGAL_CARVE_BLOCK(context, carver,                               \
+                                (regal_carve(&carver, 1, sizeof measured),     \
+                                 layout(&measured, &carver, problem))));       \
+    type *made = (type *)carver.base;                                          \
+    *made = measured;                                                          \
+    fill(made, problem);                                                       \
+    *result = made;                                                            \
+    return REGAL_OK;                                                           \
+  }
 
 #endif

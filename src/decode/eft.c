@@ -13,12 +13,12 @@
  * by the estimate of decode/memory_estimate.h, is only chosen when all would
  * be.
  */
-#include "decode/encode.h"
+#include "decode/decoder.h"
+#include "decode/genes.h"
 #include "decode/levels.h"
 #include "decode/memory_estimate.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
-#include "decode/scratch.h"
 #include "decode/walk.h"
 
 /* Where the genes that are not tied to an op stand, behind the others. */

@@ -12,11 +12,9 @@
 #include "cost/model/running_cost.h"
 #include "decode/decoder.h"
 #include "decode/edges.h"
-#include "decode/encode.h"
-#include "decode/place.h"
+#include "decode/genes.h"
 #include "decode/rank.h"
 #include "decode/ready.h"
-#include "decode/scratch.h"
 #include "decode/step_memory.h"
 
 /* An item, at its rank. */

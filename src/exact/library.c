@@ -6,7 +6,7 @@
  * a build with libonnx.
  */
 #define _GNU_SOURCE
-#include "exact/library.h"
+#include "exact/solve.h"
 
 #include <dlfcn.h>
 #include <glob.h>

@@ -3,7 +3,7 @@
  * look like plans of another graph: a test pins one. What a graph does not have
  * (parameters, marks) leaves no trace in it.
  */
-#include "graph/checksum.h"
+#include "graph/graph.h"
 
 #include <string.h>
 

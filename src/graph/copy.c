@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/copy.h"
 
 #include <string.h>
 
 #include "base/compare.h"
 #include "graph/builder.h"
-#include "graph/checksum.h"
+#include "graph/graph.h"
 
 typedef struct copier {
   regal_context *context;

@@ -2,7 +2,7 @@
 /* From a builder's lists to the graph's arrays: check, sort, number anew, and
  * lay out the edges both ways. Time O((ops + edges) log ops), memory linear.
  */
-#include "graph/checksum.h"
+#include "graph/graph.h"
 #include "graph/rows.h"
 #include "graph/topology.h"
 

@@ -87,4 +87,17 @@ void regal_builder_set_locator(regal_builder *builder, regal_locate_fn locate,
 void regal_builder_set_next_id(regal_builder *builder, uint32_t id);
 void regal_builder_set_file_nodes(regal_builder *builder, uint32_t nodes);
 
+/* A 64-bit checksum of all that makes a graph what it is: names, positions,
+ * costs and edges. The same on every machine; notes do not count. */
+uint64_t regal_graph_checksum(const regal_graph *graph);
+
+/* A graph of one's own, to change before anybody else sees it: everything but
+ * the notes. O(size of the graph). */
+regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
+                              regal_graph **copy);
+
+/* Computes totals, critical path and checksum anew, after times or sizes were
+ * changed; REGAL_BAD_INPUT when a sum is too large. */
+regal_status regal_graph_settle(regal_graph *graph);
+
 #endif

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "cost/bound/bound.h"
-#include "exact/library.h"
+#include "exact/solve.h"
 #include "support/brute_force.h"
 #include "support/machine_options.h"
 #include "support/random_cases.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dataset/synthetic/synthetic.h"
-#include "graph/copy.h"
+#include "graph/graph.h"
 #include "regal_data.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

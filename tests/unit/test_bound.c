@@ -3,7 +3,7 @@
  * graphs, and the live set against its definition. */
 #include "cost/bound/bound.h"
 
-#include "cost/bound/live.h"
+#include "cost/bound/parts.h"
 #include "support/brute_force.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bound on memory by minimum cuts: exact values, against its definition
  * over all sets D of small graphs, against the live set, and against plans. */
-#include "cost/bound/cut.h"
 
 #include "cost/bound/bound.h"
-#include "cost/bound/live.h"
-#include "cost/bound/reuse.h"
+#include "cost/bound/parts.h"
 #include "support/random_cases.h"
 #include "support/toy_graph.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cost/bound/bound.h"
-#include "cost/bound/transfer.h"
+#include "cost/bound/parts.h"
 #include "support/brute_force.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

@@ -10,7 +10,6 @@
 #include "base/tournament.h"
 #include "cost/bound/bound.h"
 #include "cost/verify/verify.h"
-#include "heuristic/list/placement.h"
 #include "search/search.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"

@@ -6,11 +6,6 @@
 
 #include "cost/model/problem.h"
 
-/* Both bounds below. */
-regal_status regal_bound_compute(regal_context *context,
-                                 const regal_problem *problem,
-                                 regal_bound *bound);
-
 /* Critical path, work over devices, head-tail energy, groups of ops that share
  * a device. O((n + e) log n) for n ops and e edges when devices are alike. */
 regal_status regal_bound_runtime(regal_context *context,
@@ -23,10 +18,21 @@ regal_status regal_bound_runtime_quick(regal_context *context,
                                        int64_t *runtime_ns);
 
 /* The largest working set, resident and final bytes, and the live set
- * (bound_live.h). The live set is exact when it can be had within about a
+ * (live.c). The live set is exact when it can be had within about a
  * second; on larger graphs it is that of the most promising ops only. */
 regal_status regal_bound_memory(regal_context *context,
                                 const regal_problem *problem,
                                 int64_t *peak_bytes);
+
+/* Both: of run time and of memory. */
+static inline regal_status regal_bound_compute(regal_context *context,
+                                               const regal_problem *problem,
+                                               regal_bound *bound) {
+  regal_bound made;
+  REGAL_TRY(regal_bound_runtime(context, problem, &made.runtime_ns));
+  REGAL_TRY(regal_bound_memory(context, problem, &made.peak_bytes));
+  *bound = made;
+  return REGAL_OK;
+}
 
 #endif

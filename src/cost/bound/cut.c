@@ -8,12 +8,11 @@
  *    sink, or being final, is an arc to the sink.
  * Source to sink directly is LIVE(v), which is summed, not sent through.
  */
-#include "cost/bound/cut.h"
+#include "cost/bound/parts.h"
 
 #include "base/carve.h"
 #include "base/compare.h"
 #include "cost/bound/flow.h"
-#include "cost/bound/reuse.h"
 
 enum { SOURCE = 0, SINK = 1, FIRST_OP = 2 };
 

@@ -8,12 +8,11 @@
  * (a table of 256 sums for each 8 ops), not bit by bit. What v's outputs can
  * save by being written over its inputs is taken off at the end.
  */
-#include "cost/bound/live.h"
+#include "cost/bound/parts.h"
 
 #include <string.h>
 
 #include "base/compare.h"
-#include "cost/bound/reuse.h"
 
 #define WORDS 4
 #define BLOCK (64 * WORDS)

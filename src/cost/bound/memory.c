@@ -16,9 +16,7 @@
  *    it is. The least of that is at least LIVE(v): bound_cut.c.
  */
 #include "cost/bound/bound.h"
-#include "cost/bound/cut.h"
-#include "cost/bound/live.h"
-#include "cost/bound/reuse.h"
+#include "cost/bound/parts.h"
 
 /* Steps of 64 ops' bits over one edge or tensor, two nanoseconds each:
  * a second where memory matters, else a twentieth. */

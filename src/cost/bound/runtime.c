@@ -20,7 +20,7 @@
  */
 #include "base/compare.h"
 #include "cost/bound/bound.h"
-#include "cost/bound/transfer.h"
+#include "cost/bound/parts.h"
 
 #define FINEST_WEIGHT (1 << 20)
 #define MOST_MASKS 16

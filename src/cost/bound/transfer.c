@@ -8,7 +8,7 @@
  * looked at only if that would raise head[v]. What a window is found to last at
  * least is a new lag from u to v, and counts in all later windows.
  */
-#include "cost/bound/transfer.h"
+#include "cost/bound/parts.h"
 
 #include <string.h>
 

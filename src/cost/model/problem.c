@@ -3,8 +3,7 @@
  * here, once, in time and memory linear in the graph (times devices where ops
  * have a time of their own on each).
  */
-#include "cost/model/problem_flow.h"
-#include "cost/model/problem_memory.h"
+#include "cost/model/problem_parts.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* The flow of tensors in a problem: whose outputs go to whom, and what every op
  * depends on. Linear in the graph.
  */
-#include "cost/model/problem_flow.h"
+#include "cost/model/problem_parts.h"
 
 #include <string.h>
 

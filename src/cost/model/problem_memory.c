@@ -6,11 +6,10 @@
  * becomes resident bytes of that reader. Only the others need to be counted for
  * each placement.
  */
-#include "cost/model/problem_memory.h"
 
 #include <string.h>
 
-#include "cost/model/problem_flow.h"
+#include "cost/model/problem_parts.h"
 #include "graph/rows.h"
 
 /* Rows of distinct readers, for every parameter of the graph. `seen` has a zero

@@ -31,4 +31,10 @@ regal_status regal_order_xla_list(regal_context *context,
                                   const regal_problem *problem,
                                   uint32_t *order);
 
+/* All ops on one device, as far as they can run there: the device that can run
+ * most ops, of these the fastest for them, of these the one with most memory,
+ * of these the first. Other ops go where the first op of their group runs
+ * fastest. O(n d). */
+void regal_place_single(const regal_problem *problem, uint8_t *placement);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From plans back to genes, for warm starts. */
-#include "decode/encode.h"
+#include "decode/genes.h"
 
 void regal_encode_placement(const regal_problem *problem,
                             const regal_plan *plan, regal_gene *affinity,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placement by affinity: each op (or group of ops) goes to the allowed device
- * with the largest gene, the lower device where genes are equal. */
-#ifndef REGAL_DECODE_PLACE_H
-#define REGAL_DECODE_PLACE_H
+/* From genes to a placement, by affinity: each op (or group of ops) goes to the
+ * allowed device with the largest gene, the lower device where genes are equal.
+ * And from plans back to genes, for warm starts. */
+#ifndef REGAL_DECODE_GENES_H
+#define REGAL_DECODE_GENES_H
 
 #include "cost/model/running_cost.h"
 #include "decode/decoder.h"
@@ -34,6 +35,23 @@ REGAL_INLINE void regal_place_by_affinity(const regal_problem *problem,
   if (problem->leader)
     for (uint32_t op = 0; op < problem->ops; op++)
       placement[op] = placement[problem->leader[op]];
+}
+
+/* Affinities that give a plan's placement. Devices are renumbered where they
+ * are interchangeable, so that the pinned op is on device 0: `relabel` maps the
+ * plan's devices to the genes'. */
+void regal_encode_placement(const regal_problem *problem,
+                            const regal_plan *plan, regal_gene *affinity,
+                            uint8_t relabel[REGAL_MAX_DEVICES]);
+
+/* Priorities that fall along the plan: with genes of 24 bits they differ up to
+ * 2^24 steps. */
+void regal_encode_order(const regal_plan *plan, regal_gene *priority);
+
+static inline regal_gene regal_encode_position(const regal_plan *plan,
+                                               uint32_t step) {
+  return REGAL_GENE_LARGEST -
+         (regal_gene)((uint64_t)step * REGAL_GENE_LARGEST / plan->step_count);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "cost/bound/bound.h"
 #include "cost/model/plan.h"
 #include "cost/verify/verify.h"
-#include "heuristic/list/placement.h"
+#include "heuristic/list/orders.h"
 
 regal_status regal_cost_before(regal_context *context,
                                const regal_problem *problem,

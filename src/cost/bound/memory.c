@@ -180,3 +180,13 @@ regal_status regal_bound_memory(regal_context *context,
   *peak_bytes = found < INT64_MAX ? (int64_t)found : INT64_MAX;
   return REGAL_OK;
 }
+
+regal_status regal_bound_compute(regal_context *context,
+                                 const regal_problem *problem,
+                                 regal_bound *bound) {
+  regal_bound made;
+  REGAL_TRY(regal_bound_runtime(context, problem, &made.runtime_ns));
+  REGAL_TRY(regal_bound_memory(context, problem, &made.peak_bytes));
+  *bound = made;
+  return REGAL_OK;
+}

@@ -39,7 +39,7 @@ typedef struct scratch {
   regal_pending pending;
   regal_ranking ranking;
   regal_ready ready;
-  regal_running_cost account;
+  regal_running_cost running;
 } scratch;
 
 static void layout(scratch *made, regal_carver *carver,
@@ -53,7 +53,7 @@ static void layout(scratch *made, regal_carver *carver,
   regal_pending_layout(&made->pending, carver, problem);
   regal_ranking_layout(&made->ranking, carver, ops);
   regal_ready_layout(&made->ready, carver, ops + 1);
-  regal_running_cost_layout(&made->account, carver, problem);
+  regal_running_cost_layout(&made->running, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
@@ -79,7 +79,7 @@ REGAL_INLINE void fetch_inputs(const regal_problem *problem, scratch *s,
     uint32_t latest = v.pair ? s->nodes[next->op].latest
                              : s->latest[(size_t)next->op * d + from];
     if (from != device && latest > s->pending.exchanged[from * d + device])
-      regal_pending_exchange(&s->pending, &s->account, problem, s->placement,
+      regal_pending_exchange(&s->pending, &s->running, problem, s->placement,
                              from, device, position, plan, v.pending);
   }
 }
@@ -87,7 +87,7 @@ REGAL_INLINE void fetch_inputs(const regal_problem *problem, scratch *s,
 /* Runs the op on its clock. With blocking transfers, setting the earliest start
  * of everybody who depends on it is harmless where it is not a wait. */
 REGAL_INLINE int64_t run_blocking(scratch *s, const item *next, bool waits) {
-  int64_t *clock = &s->account.clock_ns[next->device];
+  int64_t *clock = &s->running.clock_ns[next->device];
   int64_t start = *clock;
   if (waits)
     start = regal_later(start, s->nodes[next->op].ready_ns);
@@ -129,7 +129,7 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
   int64_t end = 0;
   fetch_inputs(problem, s, &next, position, plan, v);
   if (v.pending.memory || v.pending.overlapped)
-    regal_running_cost_run(&s->account, problem, next.op, next.device,
+    regal_running_cost_run(&s->running, problem, next.op, next.device,
                            v.pending.memory, v.pending.overlapped);
   else
     end = run_blocking(s, &next, v.waits);
@@ -156,7 +156,7 @@ REGAL_INLINE void run_ops(const regal_problem *problem, scratch *s,
   if (!v.pair)
     memset(s->latest, 0,
            (size_t)problem->ops * problem->devices * sizeof *s->latest);
-  regal_running_cost_begin(&s->account, problem, s->placement, v.pending.memory,
+  regal_running_cost_begin(&s->running, problem, s->placement, v.pending.memory,
                            v.pending.overlapped);
   push_first(problem, s, &ready, v.levels);
   uint32_t rank = regal_ready_lowest(&ready, v.levels);
@@ -200,8 +200,8 @@ REGAL_INLINE void run_two_for_free(const regal_problem *problem, scratch *s,
     rank = fresh < lowest ? fresh : lowest;
   }
   regal_ready_remove(&ready, problem->ops, levels);
-  s->account.clock_ns[0] = zero;
-  s->account.clock_ns[1] = one;
+  s->running.clock_ns[0] = zero;
+  s->running.clock_ns[1] = one;
 }
 
 REGAL_INLINE void run_at_levels(const regal_problem *problem, scratch *s,
@@ -260,7 +260,7 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   if (plan)
     plan->step_count = 0;
   run_any(problem, s, plan);
-  return regal_running_cost_fitness(&s->account, problem,
+  return regal_running_cost_fitness(&s->running, problem,
                                     regal_problem_needs_memory(problem));
 }
 

@@ -2,7 +2,7 @@
 /* The closure decoder, for memory: which ops to run next is read off the bytes
  * that they leave alive; genes only disturb it.
  *
- * The target with the best score (decode/closure_candidates.h) runs with all
+ * The candidate with the best score (decode/closure_candidates.h) runs with all
  * that it still needs. Each op then goes to the device where it costs least, by
  * the estimate of decode/memory_estimate.h: bytes that the device holds more
  * afterwards, and, with a weight that is a gene, bytes by which the largest
@@ -39,7 +39,7 @@ typedef struct scratch {
   double peak_weight; /* of growing it */
   double bias;        /* of genes for devices */
   int64_t clock_ns[REGAL_MAX_DEVICES]; /* run time */
-  regal_closure_candidates targets;
+  regal_closure_candidates candidates;
   regal_memory_estimate estimate;
   regal_walk walk;
 } scratch;
@@ -51,7 +51,7 @@ static void layout(scratch *made, regal_carver *carver,
   made->ready_ns = regal_carve(carver, ops, 8);
   made->order = regal_carve(carver, ops, 4);
   made->placement = regal_carve(carver, ops, 1);
-  regal_closure_candidates_layout(&made->targets, carver, problem);
+  regal_closure_candidates_layout(&made->candidates, carver, problem);
   regal_memory_estimate_layout(&made->estimate, carver, problem);
   regal_walk_layout(&made->walk, carver, problem);
 }
@@ -68,7 +68,7 @@ static double mean_of(const int64_t *values, size_t count) {
 static void fill(scratch *made, const regal_problem *problem) {
   made->mean_bytes = mean_of(problem->bytes, problem->tensors);
   made->mean_ns = mean_of(problem->graph->run_ns, problem->ops);
-  regal_closure_candidates_fill(&made->targets, problem);
+  regal_closure_candidates_fill(&made->candidates, problem);
   regal_memory_estimate_fill(&made->estimate, problem);
 }
 
@@ -164,21 +164,21 @@ static void begin(const regal_problem *problem, scratch *s,
     s->noise[op] = -weight * regal_gene_unit(noise[op]);
   memset(s->clock_ns, 0, problem->devices * sizeof *s->clock_ns);
   memset(s->ready_ns, 0, problem->ops * sizeof *s->ready_ns);
-  regal_closure_candidates_begin(&s->targets, problem, s->noise);
+  regal_closure_candidates_begin(&s->candidates, problem, s->noise);
   regal_memory_estimate_begin(&s->estimate, problem);
 }
 
 static void schedule(const regal_problem *problem, scratch *s,
                      const regal_gene *affinity) {
   for (uint32_t done = 0; done < problem->ops;) {
-    regal_closure closure = regal_closure_candidates_best(&s->targets);
+    regal_closure closure = regal_closure_candidates_best(&s->candidates);
     for (uint32_t k = 0; k < closure.size; k++) {
       uint32_t op = closure.op[k];
       s->order[done++] = op;
       place(problem, s, op, affinity + (size_t)op * problem->devices);
-      regal_closure_candidates_run(&s->targets, problem, op);
+      regal_closure_candidates_run(&s->candidates, problem, op);
     }
-    regal_closure_candidates_refresh(&s->targets, problem);
+    regal_closure_candidates_refresh(&s->candidates, problem);
   }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets: ops that can be reached within a few steps, each with its closure,
- * the ops that must still run for it, itself included; and which of them
- * leaves the fewest live bytes behind.
+/* Candidates: ops that can be reached within a few steps, each with its
+ * closure, the ops that must still run for it, itself included; and which of
+ * them leaves the fewest live bytes behind.
  *
  * A closure of one op sees only what is runnable; with a few more a decoder
  * sees that an op which costs memory lets another free far more. The score of
- * a target is the net change of live bytes, on whatever devices they are, plus
- * a number of the caller's. It depends only on the ops that have run; after
- * each closure only the targets that it touched are scored again.
+ * a candidate is the net change of live bytes, on whatever devices they are,
+ * plus a number of the caller's. It depends only on the ops that have run;
+ * after each closure only the candidates that it touched are scored again.
  *
  * Invariants between calls: the closure of an op that has not run is a subset
  * of what it was; closure[op].size is 0 where it is too large, or op has run;
@@ -23,7 +23,7 @@
 
 typedef struct regal_closure {
   uint32_t size;
-  uint32_t op[REGAL_MOST_ANCESTORS + 1]; /* ascending; the target is last */
+  uint32_t op[REGAL_MOST_ANCESTORS + 1]; /* ascending; the candidate is last */
 } regal_closure;
 
 /* The least of many keys, the first of equals, where several change at a time:
@@ -32,13 +32,13 @@ typedef struct regal_closure {
  * depends on a key. */
 #define REGAL_TOURNAMENT_LEVELS 11 /* 8^11 is more than there can be */
 
-typedef struct regal_target_tournament {
+typedef struct regal_closure_tournament {
   double *key[REGAL_TOURNAMENT_LEVELS]; /* of the players, then of winners */
   uint32_t *winner[REGAL_TOURNAMENT_LEVELS]; /* not of the players */
   uint64_t *stale[REGAL_TOURNAMENT_LEVELS];  /* bit per node */
   uint32_t nodes[REGAL_TOURNAMENT_LEVELS];
   int levels; /* the topmost has one node */
-} regal_target_tournament;
+} regal_closure_tournament;
 
 typedef struct regal_closure_candidates {
   /* Fixed for the problem. */
@@ -59,27 +59,27 @@ typedef struct regal_closure_candidates {
   uint64_t *tally;        /* [tensors] stamp << 8 | uses in a closure */
   uint64_t *met;          /* [ops] stamp of the closure it was put into */
   uint64_t stamp;
-  regal_target_tournament tournament;
+  regal_closure_tournament tournament;
 } regal_closure_candidates;
 
-void regal_closure_candidates_layout(regal_closure_candidates *targets,
+void regal_closure_candidates_layout(regal_closure_candidates *candidates,
                                      regal_carver *carver,
                                      const regal_problem *problem);
-void regal_closure_candidates_fill(regal_closure_candidates *targets,
+void regal_closure_candidates_fill(regal_closure_candidates *candidates,
                                    const regal_problem *problem);
 
 /* Nothing has run. `noise` is kept. */
-void regal_closure_candidates_begin(regal_closure_candidates *targets,
+void regal_closure_candidates_begin(regal_closure_candidates *candidates,
                                     const regal_problem *problem,
                                     const double *noise);
-/* The closure of the best target; there must be an op that has not run. */
+/* The closure of the best candidate; there must be an op that has not run. */
 regal_closure
-regal_closure_candidates_best(const regal_closure_candidates *targets);
+regal_closure_candidates_best(const regal_closure_candidates *candidates);
 /* Says that the op, all it depends on having run, has run. */
-void regal_closure_candidates_run(regal_closure_candidates *targets,
+void regal_closure_candidates_run(regal_closure_candidates *candidates,
                                   const regal_problem *problem, uint32_t op);
 /* Scores again what the ops that have run touched; before the next best. */
-void regal_closure_candidates_refresh(regal_closure_candidates *targets,
+void regal_closure_candidates_refresh(regal_closure_candidates *candidates,
                                       const regal_problem *problem);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct scratch {
   item *items;           /* [items] by rank */
   regal_ranking ranking;
   regal_ready ready;
-  regal_running_cost account;
+  regal_running_cost running;
 } scratch;
 
 static void layout(scratch *made, regal_carver *carver,
@@ -69,7 +69,7 @@ static void layout(scratch *made, regal_carver *carver,
   made->items = regal_carve(carver, items, sizeof(item));
   regal_ranking_layout(&made->ranking, carver, items + 1);
   regal_ready_layout(&made->ready, carver, items + 1);
-  regal_running_cost_layout(&made->account, carver, problem);
+  regal_running_cost_layout(&made->running, carver, problem);
 }
 
 static void fill(scratch *made, const regal_problem *problem) {
@@ -105,7 +105,7 @@ REGAL_INLINE uint32_t list_for_two(const regal_problem *problem, scratch *s,
                          remote != 0, few);
     sends += remote != 0;
     if (memory) { /* as regal_running_cost_count_uses does */
-      uint32_t *left = s->account.left + (size_t)t * 2;
+      uint32_t *left = s->running.left + (size_t)t * 2;
       left[to] = remote;
       left[home] = end - first - remote + (remote != 0) + problem->is_final[t];
     }
@@ -196,11 +196,11 @@ static void place_items(const regal_problem *problem, scratch *s,
  * device is not told, and does not wait for this transfer.) */
 REGAL_INLINE int64_t take_blocking(scratch *s, const item *next, uint32_t ops,
                                    bool waits) {
-  int64_t *clock = s->account.clock_ns;
+  int64_t *clock = s->running.clock_ns;
   int64_t start = regal_later(clock[next->from], clock[next->to]);
   if (waits) {
     uint32_t slot = next->subject < ops ? next->subject : ops;
-    start = regal_later(start, s->account.ready_ns[slot]);
+    start = regal_later(start, s->running.ready_ns[slot]);
   }
   int64_t end = start + next->cost_ns;
   clock[next->from] = end;
@@ -214,17 +214,17 @@ REGAL_INLINE void book_memory(const regal_problem *problem, scratch *s,
       next->subject < problem->ops
           ? &s->memory.of_op[next->subject]
           : &s->memory.of_tensor[s->send_tensor[next->subject - problem->ops]];
-  regal_step_memory_take(&s->memory, &s->account, problem, entry, next->from,
+  regal_step_memory_take(&s->memory, &s->running, problem, entry, next->from,
                          next->to);
 }
 
 REGAL_INLINE void take_any(const regal_problem *problem, scratch *s,
                            const item *next, bool memory, bool overlapped) {
   if (next->subject < problem->ops)
-    regal_running_cost_run(&s->account, problem, next->subject, next->to,
+    regal_running_cost_run(&s->running, problem, next->subject, next->to,
                            memory, overlapped);
   else
-    regal_running_cost_send(&s->account, problem, s->placement,
+    regal_running_cost_send(&s->running, problem, s->placement,
                             s->send_tensor[next->subject - problem->ops],
                             next->from, next->to, memory, overlapped);
 }
@@ -255,7 +255,7 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
                                 variant v) {
   node *nodes = s->nodes;
   const regal_edge *edges = s->edges.edge;
-  int64_t *ready_ns = s->account.ready_ns, end = 0;
+  int64_t *ready_ns = s->running.ready_ns, end = 0;
   uint32_t lowest = REGAL_NONE;
   if (v.simple)
     end = take_blocking(s, &next, problem->ops, v.waits);
@@ -295,11 +295,11 @@ REGAL_INLINE void sort_topologically(const regal_problem *problem, scratch *s,
                                      uint32_t items, regal_plan *plan,
                                      variant v) {
   regal_ready ready = s->ready;
-  regal_running_cost_begin_time(&s->account, problem, !v.simple);
+  regal_running_cost_begin_time(&s->running, problem, !v.simple);
   if (v.memory)
-    regal_running_cost_place_resident(&s->account, problem, s->placement);
+    regal_running_cost_place_resident(&s->running, problem, s->placement);
   if (v.memory && problem->devices != 2)
-    regal_running_cost_count_uses(&s->account, problem, s->placement);
+    regal_running_cost_count_uses(&s->running, problem, s->placement);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (!s->nodes[op].missing)
       regal_ready_push(&ready, s->nodes[op].rank, v.levels);
@@ -357,7 +357,7 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   if (plan)
     plan->step_count = 0;
   sort_any(problem, s, problem->ops + sends, plan);
-  return regal_running_cost_fitness(&s->account, problem,
+  return regal_running_cost_fitness(&s->running, problem,
                                     regal_problem_needs_memory(problem));
 }
 

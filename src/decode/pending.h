@@ -82,7 +82,7 @@ REGAL_INLINE void regal_pending_add(regal_pending *pending,
 }
 
 REGAL_INLINE void regal_pending_send(regal_pending *pending,
-                                     regal_running_cost *account,
+                                     regal_running_cost *running,
                                      const regal_problem *problem,
                                      const uint8_t *placement, uint32_t from,
                                      uint32_t to, regal_plan *plan,
@@ -90,7 +90,7 @@ REGAL_INLINE void regal_pending_send(regal_pending *pending,
   uint32_t d = problem->devices, link = from * d + to;
   for (uint32_t tensor = pending->first[link]; tensor != REGAL_NONE;
        tensor = pending->after[(size_t)tensor * d + to]) {
-    regal_running_cost_send(account, problem, placement, tensor, from, to,
+    regal_running_cost_send(running, problem, placement, tensor, from, to,
                             mode.memory, mode.overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
@@ -101,7 +101,7 @@ REGAL_INLINE void regal_pending_send(regal_pending *pending,
 
 /* All that is pending between two devices travels, before `position`. */
 REGAL_INLINE void
-regal_pending_exchange(regal_pending *pending, regal_running_cost *account,
+regal_pending_exchange(regal_pending *pending, regal_running_cost *running,
                        const regal_problem *problem, const uint8_t *placement,
                        uint32_t from, uint32_t to, uint32_t position,
                        regal_plan *plan, regal_pending_mode mode) {
@@ -109,13 +109,13 @@ regal_pending_exchange(regal_pending *pending, regal_running_cost *account,
   uint32_t there = from * d + to, back = to * d + from;
   pending->exchanged[there] = pending->exchanged[back] = position - 1;
   if (mode.lists) {
-    regal_pending_send(pending, account, problem, placement, from, to, plan,
+    regal_pending_send(pending, running, problem, placement, from, to, plan,
                        mode);
-    regal_pending_send(pending, account, problem, placement, to, from, plan,
+    regal_pending_send(pending, running, problem, placement, to, from, plan,
                        mode);
     return;
   }
-  int64_t *clock = account->clock_ns;
+  int64_t *clock = running->clock_ns;
   int64_t end = regal_later(clock[from], clock[to]);
   end += pending->cost_ns[there] + pending->cost_ns[back];
   pending->cost_ns[there] = pending->cost_ns[back] = 0;

@@ -57,23 +57,23 @@ static inline void regal_step_memory_fill(regal_step_memory *memory,
   }
 }
 
-/* Books one item; `account` holds what is in use, and the uses to come. */
+/* Counts one item; `running` holds what is in use, and the uses to come. */
 REGAL_INLINE void regal_step_memory_take(const regal_step_memory *memory,
-                                         regal_running_cost *account,
+                                         regal_running_cost *running,
                                          const regal_problem *problem,
                                          const regal_step_memory_entry *entry,
                                          uint32_t from, uint32_t to) {
   uint32_t d = problem->devices;
-  int64_t before = account->memory[to];
-  account->peak[to] = regal_later(account->peak[to], before + entry->high);
-  account->memory[to] = before + entry->keep;
+  int64_t before = running->memory[to];
+  running->peak[to] = regal_later(running->peak[to], before + entry->high);
+  running->memory[to] = before + entry->keep;
   int64_t freed = 0;
   for (uint32_t k = entry->release_begin; k < entry->release_end; k++) {
     uint32_t t = memory->released[k];
-    uint32_t left = --account->left[(size_t)t * d + from];
+    uint32_t left = --running->left[(size_t)t * d + from];
     freed += problem->bytes[t] & -(int64_t)(left == 0);
   }
-  account->memory[from] -= freed;
+  running->memory[from] -= freed;
 }
 
 #endif

@@ -7,7 +7,7 @@ void regal_walk_layout(regal_walk *walk, regal_carver *carver,
   walk->sent = regal_carve(carver, problem->tensors, 8);
   walk->batch = regal_carve(carver, problem->tensors, 4);
   regal_pending_layout(&walk->pending, carver, problem);
-  regal_running_cost_layout(&walk->account, carver, problem);
+  regal_running_cost_layout(&walk->running, carver, problem);
 }
 
 /* Exchanges with every device that has an input which was not sent yet. */
@@ -21,7 +21,7 @@ REGAL_INLINE void fetch_inputs(const regal_problem *problem, regal_walk *walk,
     uint32_t home = placement[made_by];
     if (home != device &&
         walk->position[made_by] > walk->pending.exchanged[home * d + device])
-      regal_pending_exchange(&walk->pending, &walk->account, problem, placement,
+      regal_pending_exchange(&walk->pending, &walk->running, problem, placement,
                              home, device, position, plan, mode);
   }
 }
@@ -31,12 +31,12 @@ REGAL_INLINE void run_batched(const regal_problem *problem, regal_walk *walk,
                               regal_plan *plan, regal_pending_mode mode,
                               bool nothing_to_add) {
   regal_pending_begin(&walk->pending, problem->devices);
-  regal_running_cost_begin(&walk->account, problem, placement, mode.memory,
+  regal_running_cost_begin(&walk->running, problem, placement, mode.memory,
                            mode.overlapped);
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = order[i], device = placement[op];
     fetch_inputs(problem, walk, placement, op, i + 1, plan, mode);
-    regal_running_cost_run(&walk->account, problem, op, device, mode.memory,
+    regal_running_cost_run(&walk->running, problem, op, device, mode.memory,
                            mode.overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
@@ -63,7 +63,7 @@ regal_fitness regal_walk_batched(const regal_problem *problem, regal_walk *walk,
   else
     run_batched(problem, walk, order, placement, NULL,
                 (regal_pending_mode){false, false, false}, false);
-  return regal_running_cost_fitness(&walk->account, problem, memory);
+  return regal_running_cost_fitness(&walk->running, problem, memory);
 }
 
 REGAL_INLINE void send_late(const regal_problem *problem, regal_walk *walk,
@@ -76,7 +76,7 @@ REGAL_INLINE void send_late(const regal_problem *problem, regal_walk *walk,
     if (home == device || (walk->sent[tensor] >> device & 1))
       continue;
     walk->sent[tensor] |= UINT64_C(1) << device;
-    regal_running_cost_send(&walk->account, problem, placement, tensor, home,
+    regal_running_cost_send(&walk->running, problem, placement, tensor, home,
                             device, memory, overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
@@ -88,12 +88,12 @@ REGAL_INLINE void run_late(const regal_problem *problem, regal_walk *walk,
                            const uint32_t *order, const uint8_t *placement,
                            regal_plan *plan, bool memory, bool overlapped) {
   memset(walk->sent, 0, problem->tensors * sizeof *walk->sent);
-  regal_running_cost_begin(&walk->account, problem, placement, memory,
+  regal_running_cost_begin(&walk->running, problem, placement, memory,
                            overlapped);
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = order[i], device = placement[op];
     send_late(problem, walk, placement, op, plan, memory, overlapped);
-    regal_running_cost_run(&walk->account, problem, op, device, memory,
+    regal_running_cost_run(&walk->running, problem, op, device, memory,
                            overlapped);
     if (plan)
       plan->steps[plan->step_count++] =
@@ -114,7 +114,7 @@ regal_fitness regal_walk_late(const regal_problem *problem, regal_walk *walk,
     run_late(problem, walk, order, placement, plan, true, false);
   else
     run_late(problem, walk, order, placement, plan, false, false);
-  return regal_running_cost_fitness(&walk->account, problem, memory);
+  return regal_running_cost_fitness(&walk->running, problem, memory);
 }
 
 /* -- Two devices: with the last exchange that is in time ---------------------
@@ -149,13 +149,13 @@ static void add_to_batch(const regal_problem *problem, regal_walk *walk,
   walk->sent[tensor] = 1;
   walk->batch[traffic->count++] = tensor;
   traffic->bytes.arriving[home ^ 1] += bytes;
-  if (walk->account.left[2 * (size_t)tensor + home] == 1)
+  if (walk->running.left[2 * (size_t)tensor + home] == 1)
     traffic->bytes.leaving[home] += bytes;
 }
 
 /* Whether all that is left to do for it at home is to leave. */
 static bool is_idle(const regal_walk *walk, uint32_t tensor, uint32_t home) {
-  const uint32_t *left = walk->account.left + 2 * (size_t)tensor;
+  const uint32_t *left = walk->running.left + 2 * (size_t)tensor;
   return !walk->sent[tensor] && left[home] == 1 && left[home ^ 1] > 0;
 }
 
@@ -195,7 +195,7 @@ static void send_batch(const regal_problem *problem, regal_walk *walk,
       uint32_t tensor = walk->batch[i];
       if (placement[problem->producer[tensor]] != from)
         continue;
-      regal_running_cost_send(&walk->account, problem, placement, tensor, from,
+      regal_running_cost_send(&walk->running, problem, placement, tensor, from,
                               from ^ 1, true, false);
       if (plan)
         plan->steps[plan->step_count++] =
@@ -211,7 +211,7 @@ regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
   for (uint32_t i = 0; i < problem->ops; i++)
     walk->position[order[i]] = i;
   memset(walk->sent, 0, problem->tensors * sizeof *walk->sent);
-  regal_running_cost_begin(&walk->account, problem, placement, true, false);
+  regal_running_cost_begin(&walk->running, problem, placement, true, false);
   for (uint32_t before = 0, first = 0, end; first < problem->ops;
        before = first, first = end) {
     traffic traffic = {{{0, 0}, {0, 0}}, 0};
@@ -223,13 +223,13 @@ regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
     send_batch(problem, walk, placement, &traffic, plan);
     for (uint32_t i = first; i < end; i++) {
       uint32_t op = order[i], device = placement[op];
-      regal_running_cost_run(&walk->account, problem, op, device, true, false);
+      regal_running_cost_run(&walk->running, problem, op, device, true, false);
       if (plan)
         plan->steps[plan->step_count++] =
             (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
     }
   }
-  return regal_running_cost_fitness(&walk->account, problem, true);
+  return regal_running_cost_fitness(&walk->running, problem, true);
 }
 
 static regal_fitness walk_last(const regal_problem *problem, regal_walk *walk,

@@ -16,7 +16,7 @@ typedef struct regal_walk {
   uint64_t *sent;     /* [tensors] bit per device that has it; late */
   uint32_t *batch;    /* [tensors] what travels with an exchange; timely */
   regal_pending pending;
-  regal_running_cost account;
+  regal_running_cost running;
 } regal_walk;
 
 void regal_walk_layout(regal_walk *walk, regal_carver *carver,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The closure decoder and its parts: targets against a plain search over all
- * ops, holdings against the exact account where both must agree, encoded plans,
- * optima of tiny graphs; and decoders that choose devices under a limit. */
+/* The closure decoder and its parts: candidates against a plain search over
+ * all ops, memory estimates against the exact cost where both must agree,
+ * encoded plans, optima of tiny graphs; and decoders that choose devices under
+ * a limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,30 +153,30 @@ static void test_targets(void **state) {
     fail_msg("large closures were run %d times only", large);
 }
 
-/* -- Holdings ---------------------------------------------------------------
+/* -- Memory estimate --------------------------------------------------------
  */
 
 /* On one device nothing moves, and the estimate is exact. */
-static void test_holdings_of_one_device(void **state) {
+static void test_memory_of_one_device(void **state) {
   search_bench *b = *state;
   int reused = 0, shared = 0;
   for (uint64_t seed = 0; seed < 800; seed++) {
-    regal_memory_estimate holdings;
+    regal_memory_estimate estimate;
     regal_carver carver = {NULL, 0};
     use_random(b, 41000 + seed, 30, 1, REGAL_MEMORY);
-    regal_memory_estimate_layout(&holdings, &carver, b->problem);
+    regal_memory_estimate_layout(&estimate, &carver, b->problem);
     void *block = regal_alloc(b->context, carver.used, 1);
     carver = (regal_carver){block, 0};
-    regal_memory_estimate_layout(&holdings, &carver, b->problem);
-    regal_memory_estimate_fill(&holdings, b->problem);
+    regal_memory_estimate_layout(&estimate, &carver, b->problem);
+    regal_memory_estimate_fill(&estimate, b->problem);
     for (int again = 0; again < 2; again++) {
-      regal_memory_estimate_begin(&holdings, b->problem);
+      regal_memory_estimate_begin(&estimate, b->problem);
       for (uint32_t op = 0; op < b->problem->ops; op++)
-        regal_memory_estimate_take(&holdings, b->problem, op, 0);
+        regal_memory_estimate_take(&estimate, b->problem, op, 0);
     }
     set_option(b, "method", "single");
     regal_result *result = optimize(b);
-    assert_int_equal(holdings.peak[0], result->cost.peak_bytes[0]);
+    assert_int_equal(estimate.peak[0], result->cost.peak_bytes[0]);
     reused += b->problem->reuses != NULL;
     shared += b->problem->shared > 0;
     regal_result_free(result);
@@ -343,7 +344,7 @@ static void test_impossible_limit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       SEARCH_TEST(test_targets),
-      SEARCH_TEST(test_holdings_of_one_device),
+      SEARCH_TEST(test_memory_of_one_device),
       SEARCH_TEST(test_encoded_plans),
       SEARCH_TEST(test_optima_are_reached),
       SEARCH_TEST(test_parameters_are_split),

@@ -295,11 +295,11 @@ static void write_blocking(const regal_level *level, regal_walk *walk,
   regal_pending_mode mode = {false, false, true};
   uint32_t ran = 0;
   regal_pending_begin(&walk->pending, fine->devices);
-  regal_running_cost_begin(&walk->account, fine, placement, false, false);
+  regal_running_cost_begin(&walk->running, fine, placement, false, false);
   for (uint32_t i = 0; i < coarse->step_count; i++) {
     const regal_step *step = &coarse->steps[i];
     if (!regal_step_runs(step)) {
-      regal_pending_exchange(&walk->pending, &walk->account, fine, placement,
+      regal_pending_exchange(&walk->pending, &walk->running, fine, placement,
                              step->device, step->to, ran + 1, plan, mode);
       continue;
     }

@@ -75,7 +75,7 @@ static void meet(regal_phase *s, uint32_t begin, uint32_t end, regal_plan *plan,
       if (home != device &&
           s->walk.position[made_by] >
               pending->exchanged[home * problem->devices + device])
-        regal_pending_exchange(pending, &s->walk.account, problem, s->placement,
+        regal_pending_exchange(pending, &s->walk.running, problem, s->placement,
                                home, device, begin + 1, plan, mode);
     }
   }
@@ -88,13 +88,13 @@ static regal_fitness write_phases(regal_phase *s, uint32_t phases,
   regal_pending_mode mode = {false, false, true};
   plan->step_count = 0;
   regal_pending_begin(&s->walk.pending, problem->devices);
-  regal_running_cost_begin(&s->walk.account, problem, s->placement, false,
+  regal_running_cost_begin(&s->walk.running, problem, s->placement, false,
                            false);
   for (uint32_t k = 0, begin = 0; k < phases; begin = s->bucket[k++]) {
     meet(s, begin, s->bucket[k], plan, mode);
     for (uint32_t i = begin; i < s->bucket[k]; i++) {
       uint32_t op = s->order[i], device = s->placement[op];
-      regal_running_cost_run(&s->walk.account, problem, op, device, false,
+      regal_running_cost_run(&s->walk.running, problem, op, device, false,
                              false);
       plan->steps[plan->step_count++] =
           (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
@@ -102,7 +102,7 @@ static regal_fitness write_phases(regal_phase *s, uint32_t phases,
       regal_pending_add(&s->walk.pending, problem, s->placement, op, mode);
     }
   }
-  return regal_running_cost_fitness(&s->walk.account, problem, false);
+  return regal_running_cost_fitness(&s->walk.running, problem, false);
 }
 
 /* Transfers at the first op that needs one instead of before its phase are

@@ -46,19 +46,6 @@ typedef struct runtime_bound {
   int64_t found;                   /* the largest bound so far */
 } runtime_bound;
 
-static int64_t shortest_run(const regal_problem *problem, uint32_t op) {
-  if (!problem->run_step)
-    return regal_problem_run_ns(problem, op, 0);
-  int64_t shortest = REGAL_NEVER;
-  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
-    uint32_t device = (uint32_t)__builtin_ctzll(left);
-    int64_t ns = regal_problem_run_ns(problem, op, device);
-    if (ns < shortest)
-      shortest = ns;
-  }
-  return shortest;
-}
-
 static void find_critical_path(runtime_bound *state) {
   const regal_problem *problem = state->problem;
   const int64_t *shortest = state->shortest;
@@ -269,7 +256,7 @@ static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch,
                                   bool transfers) {
   const regal_problem *problem = state->problem;
   for (uint32_t op = 0; op < problem->ops; op++)
-    state->shortest[op] = shortest_run(problem, op);
+    state->shortest[op] = regal_problem_least_run_ns(problem, op);
   find_critical_path(state);
   if (transfers)
     REGAL_TRY(regal_bound_transfer(state->context, problem, state->shortest,

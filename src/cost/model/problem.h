@@ -103,6 +103,8 @@ static inline int64_t regal_problem_usual_run_ns(const regal_problem *problem,
 /* The least of the devices that can run the op. */
 static inline int64_t regal_problem_least_run_ns(const regal_problem *problem,
                                                  uint32_t op) {
+  if (!problem->run_step)
+    return regal_problem_run_ns(problem, op, 0);
   int64_t least = INT64_MAX;
   for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
     int64_t ns =

@@ -24,31 +24,25 @@ typedef struct regal_running_cost {
   int64_t peak[REGAL_MAX_DEVICES];
 } regal_running_cost;
 
-/* What an account has to keep; derived from the problem. */
-typedef struct regal_running_cost_mode {
-  bool memory;     /* peaks are needed, not only the run time */
-  bool overlapped; /* transfers run on links beside the devices */
-} regal_running_cost_mode;
-
-static inline void regal_running_cost_layout(regal_running_cost *account,
+static inline void regal_running_cost_layout(regal_running_cost *running,
                                              regal_carver *carver,
                                              const regal_problem *problem) {
   size_t d = problem->devices;
-  account->ready_ns = regal_carve(carver, (size_t)problem->ops + 2, 8);
-  account->end_ns = regal_carve(carver, problem->ops, 8);
-  account->link_ns = regal_carve(carver, d * d, 8);
-  account->left = regal_carve(carver, problem->tensors * d, 4);
+  running->ready_ns = regal_carve(carver, (size_t)problem->ops + 2, 8);
+  running->end_ns = regal_carve(carver, problem->ops, 8);
+  running->link_ns = regal_carve(carver, d * d, 8);
+  running->left = regal_carve(carver, problem->tensors * d, 4);
 }
 
 /* Counts the local uses of every tensor: consumers on the device, and on the
  * producer's device also the transfers out and the end of the plan. */
-REGAL_INLINE void regal_running_cost_count_uses(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_count_uses(regal_running_cost *running,
                                                 const regal_problem *problem,
                                                 const uint8_t *placement) {
   uint32_t d = problem->devices;
-  memset(account->left, 0, (size_t)problem->tensors * d * 4);
+  memset(running->left, 0, (size_t)problem->tensors * d * 4);
   for (uint32_t t = 0; t < problem->tensors; t++) {
-    uint32_t *left = account->left + (size_t)t * d;
+    uint32_t *left = running->left + (size_t)t * d;
     uint32_t home = placement[problem->producer[t]];
     for (REGAL_ROW(u, problem->use_begin, t)) {
       uint32_t device = placement[problem->consumer[u]];
@@ -61,52 +55,52 @@ REGAL_INLINE void regal_running_cost_count_uses(regal_running_cost *account,
 }
 
 /* What each device holds for the whole plan. */
-REGAL_INLINE void regal_running_cost_hold(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_hold(regal_running_cost *running,
                                           const regal_problem *problem,
                                           const uint8_t *placement) {
-  memset(account->memory, 0, problem->devices * sizeof(int64_t));
+  memset(running->memory, 0, problem->devices * sizeof(int64_t));
   for (uint32_t op = 0; op < problem->ops; op++)
-    account->memory[placement[op]] += problem->resident_bytes[op];
+    running->memory[placement[op]] += problem->resident_bytes[op];
   for (uint32_t p = 0; p < problem->shared; p++) {
     uint64_t holders = 0;
     for (REGAL_ROW(r, problem->reader_begin, p))
       holders |= UINT64_C(1) << placement[problem->reader[r]];
     for (; holders; holders &= holders - 1)
-      account->memory[__builtin_ctzll(holders)] += problem->shared_bytes[p];
+      running->memory[__builtin_ctzll(holders)] += problem->shared_bytes[p];
   }
 }
 
 /* What is in memory before the first step. */
 REGAL_INLINE void
-regal_running_cost_place_resident(regal_running_cost *account,
+regal_running_cost_place_resident(regal_running_cost *running,
                                   const regal_problem *problem,
                                   const uint8_t *placement) {
   uint32_t d = problem->devices;
-  regal_running_cost_hold(account, problem, placement);
-  memcpy(account->peak, account->memory, d * sizeof(int64_t));
+  regal_running_cost_hold(running, problem, placement);
+  memcpy(running->peak, running->memory, d * sizeof(int64_t));
 }
 
 /* Clocks and links at time 0. */
-REGAL_INLINE void regal_running_cost_begin_time(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_begin_time(regal_running_cost *running,
                                                 const regal_problem *problem,
                                                 bool overlapped) {
   uint32_t d = problem->devices;
-  memset(account->clock_ns, 0, d * sizeof(int64_t));
+  memset(running->clock_ns, 0, d * sizeof(int64_t));
   if (overlapped || problem->has_waits)
-    memset(account->ready_ns, 0, problem->ops * sizeof(int64_t));
+    memset(running->ready_ns, 0, problem->ops * sizeof(int64_t));
   if (overlapped)
-    memset(account->link_ns, 0, (size_t)d * d * sizeof(int64_t));
+    memset(running->link_ns, 0, (size_t)d * d * sizeof(int64_t));
 }
 
-REGAL_INLINE void regal_running_cost_begin(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_begin(regal_running_cost *running,
                                            const regal_problem *problem,
                                            const uint8_t *placement,
                                            bool memory, bool overlapped) {
-  regal_running_cost_begin_time(account, problem, overlapped);
+  regal_running_cost_begin_time(running, problem, overlapped);
   if (!memory)
     return;
-  regal_running_cost_place_resident(account, problem, placement);
-  regal_running_cost_count_uses(account, problem, placement);
+  regal_running_cost_place_resident(running, problem, placement);
+  regal_running_cost_count_uses(running, problem, placement);
 }
 
 /* Where a condition is as good as random, a branch is mispredicted half of the
@@ -133,12 +127,12 @@ REGAL_INLINE int64_t regal_later(int64_t a, int64_t b) {
  * each the first that is large enough and not yet taken. Taken inputs are
  * marked in `left` meanwhile. Rare, and apart from the code that is not. */
 static __attribute__((noinline, unused)) int64_t
-regal_running_cost_reuse(regal_running_cost *account,
+regal_running_cost_reuse(regal_running_cost *running,
                          const regal_problem *problem, uint32_t op,
                          uint32_t device) {
   enum { TAKEN = 0, LAST_USE = 1 };
   const uint32_t *input = problem->input;
-  uint32_t *left = account->left + device;
+  uint32_t *left = running->left + device;
   size_t d = problem->devices;
   uint32_t first = problem->input_begin[op], end = problem->input_begin[op + 1];
   int64_t reused = 0;
@@ -160,50 +154,50 @@ regal_running_cost_reuse(regal_running_cost *account,
   return reused;
 }
 
-REGAL_INLINE void regal_running_cost_run_memory(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_run_memory(regal_running_cost *running,
                                                 const regal_problem *problem,
                                                 uint32_t op, uint32_t device) {
   uint32_t d = problem->devices;
-  int64_t memory = account->memory[device];
+  int64_t memory = running->memory[device];
   uint32_t first = problem->output_begin[op];
   uint32_t end = problem->output_begin[op + 1];
   for (uint32_t t = first; t < end; t++)
     memory += problem->bytes[t];
   int64_t during = memory + problem->graph->temporary_bytes[op];
   if (problem->reuses && problem->reuses[op])
-    during -= regal_running_cost_reuse(account, problem, op, device);
-  account->peak[device] = regal_later(account->peak[device], during);
+    during -= regal_running_cost_reuse(running, problem, op, device);
+  running->peak[device] = regal_later(running->peak[device], during);
   for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
-    uint32_t left = --account->left[(size_t)t * d + device];
+    uint32_t left = --running->left[(size_t)t * d + device];
     memory -= left ? 0 : problem->bytes[t];
   }
   for (uint32_t t = first; t < end; t++)
-    memory -= account->left[(size_t)t * d + device] ? 0 : problem->bytes[t];
-  account->memory[device] = memory;
+    memory -= running->left[(size_t)t * d + device] ? 0 : problem->bytes[t];
+  running->memory[device] = memory;
 }
 
-REGAL_INLINE void regal_running_cost_run(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_run(regal_running_cost *running,
                                          const regal_problem *problem,
                                          uint32_t op, uint32_t device,
                                          bool memory, bool overlapped) {
-  int64_t end = account->clock_ns[device];
+  int64_t end = running->clock_ns[device];
   if (overlapped || problem->has_waits)
-    end = regal_later(end, account->ready_ns[op]);
+    end = regal_later(end, running->ready_ns[op]);
   end += regal_problem_run_ns(problem, op, device);
-  account->clock_ns[device] = end;
+  running->clock_ns[device] = end;
   if (overlapped)
-    account->end_ns[op] = end;
+    running->end_ns[op] = end;
   if (memory)
-    regal_running_cost_run_memory(account, problem, op, device);
+    regal_running_cost_run_memory(running, problem, op, device);
   if (problem->has_waits)
     for (REGAL_ROW(w, problem->wait_begin, op)) {
       uint32_t waiter = problem->waiter[w];
-      account->ready_ns[waiter] = regal_later(account->ready_ns[waiter], end);
+      running->ready_ns[waiter] = regal_later(running->ready_ns[waiter], end);
     }
 }
 
-REGAL_INLINE void regal_running_cost_send(regal_running_cost *account,
+REGAL_INLINE void regal_running_cost_send(regal_running_cost *running,
                                           const regal_problem *problem,
                                           const uint8_t *placement,
                                           uint32_t tensor, uint32_t from,
@@ -212,48 +206,48 @@ REGAL_INLINE void regal_running_cost_send(regal_running_cost *account,
   uint32_t d = problem->devices;
   int64_t cost = regal_problem_transfer_ns(problem, tensor, from, to);
   if (overlapped) {
-    int64_t *link = &account->link_ns[from * d + to];
+    int64_t *link = &running->link_ns[from * d + to];
     int64_t end =
-        cost + regal_later(*link, account->end_ns[problem->producer[tensor]]);
+        cost + regal_later(*link, running->end_ns[problem->producer[tensor]]);
     *link = end;
     for (REGAL_ROW(u, problem->use_begin, tensor)) {
       uint32_t op = problem->consumer[u];
       if (placement[op] == to)
-        account->ready_ns[op] = regal_later(account->ready_ns[op], end);
+        running->ready_ns[op] = regal_later(running->ready_ns[op], end);
     }
   } else {
     int64_t end =
-        cost + regal_later(account->clock_ns[from], account->clock_ns[to]);
-    account->clock_ns[from] = end;
-    account->clock_ns[to] = end;
+        cost + regal_later(running->clock_ns[from], running->clock_ns[to]);
+    running->clock_ns[from] = end;
+    running->clock_ns[to] = end;
   }
   if (memory) {
     int64_t bytes = problem->bytes[tensor];
-    account->memory[to] += bytes;
-    account->peak[to] = regal_later(account->peak[to], account->memory[to]);
-    if (--account->left[(size_t)tensor * d + from] == 0)
-      account->memory[from] -= bytes;
+    running->memory[to] += bytes;
+    running->peak[to] = regal_later(running->peak[to], running->memory[to]);
+    if (--running->left[(size_t)tensor * d + from] == 0)
+      running->memory[from] -= bytes;
   }
 }
 
 REGAL_INLINE int64_t regal_running_cost_runtime(
-    const regal_running_cost *account, uint32_t devices) {
+    const regal_running_cost *running, uint32_t devices) {
   int64_t runtime = 0;
   for (uint32_t a = 0; a < devices; a++)
-    runtime = regal_later(runtime, account->clock_ns[a]);
+    runtime = regal_later(runtime, running->clock_ns[a]);
   return runtime;
 }
 
 REGAL_INLINE regal_fitness
-regal_running_cost_fitness(const regal_running_cost *account,
+regal_running_cost_fitness(const regal_running_cost *running,
                            const regal_problem *problem, bool memory) {
   regal_fitness fitness = {0, 0, 0};
-  int64_t runtime = regal_running_cost_runtime(account, problem->devices);
+  int64_t runtime = regal_running_cost_runtime(running, problem->devices);
   int64_t peak = 0;
   if (memory)
     for (uint32_t a = 0; a < problem->devices; a++) {
-      peak = regal_later(peak, account->peak[a]);
-      fitness.excess += regal_later(0, account->peak[a] - problem->limit[a]);
+      peak = regal_later(peak, running->peak[a]);
+      fitness.excess += regal_later(0, running->peak[a] - problem->limit[a]);
     }
   if (problem->objective == REGAL_MEMORY) {
     fitness.value = peak;

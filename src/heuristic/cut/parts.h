@@ -46,14 +46,14 @@ typedef struct regal_cut_stages {
   const regal_cut_axis *axis;
   const uint32_t *order; /* [ops] in which ops run */
   bool contiguous;       /* a stage is a run of `order` */
-  regal_running_cost *account;
+  regal_running_cost *running;
   uint32_t *arrived; /* [tensors] number of the last look that saw it here */
   uint8_t *sent;     /* [tensors] */
   uint32_t looks;
   uint32_t peak_at; /* place in `order` of the peak that was seen last */
 } regal_cut_stages;
 
-/* `account` is scratch, laid out for the problem; arrived and sent are zero at
+/* `running` is scratch, laid out for the problem; arrived and sent are zero at
  * first. */
 void regal_cuts_stages_begin(regal_cut_stages *stages,
                              const regal_cut_axis *axis,

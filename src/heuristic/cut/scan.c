@@ -17,7 +17,7 @@ void regal_cut_bench_begin(regal_cut_bench *bench,
                            const regal_problem *problem) {
   bench->problem = problem;
   bench->stages.problem = problem;
-  bench->stages.account = &bench->walk.account;
+  bench->stages.running = &bench->walk.running;
 }
 
 static regal_fitness walk(regal_cut_bench *bench, const regal_cut_plan *tried,

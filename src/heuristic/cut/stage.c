@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stage holds in memory. The account of the first device stands for the
- * device that runs the stage; everything else is elsewhere. */
+/* What a stage holds in memory. The running cost of the first device stands for
+ * the device that runs the stage; everything else is elsewhere. */
 #include "heuristic/cut/parts.h"
 
 void regal_cuts_stages_begin(regal_cut_stages *stages,
@@ -39,7 +39,7 @@ static int64_t resident_bytes(const regal_cut_stages *stages, span stage) {
 }
 
 static uint32_t *uses_left(const regal_cut_stages *stages, uint32_t tensor) {
-  return &stages->account->left[(size_t)tensor * stages->problem->devices];
+  return &stages->running->left[(size_t)tensor * stages->problem->devices];
 }
 
 static uint32_t count_uses(const regal_cut_stages *stages, span stage,
@@ -54,16 +54,16 @@ static uint32_t count_uses(const regal_cut_stages *stages, span stage,
 /* An op of the stage: copies of its inputs arrive, then it runs. */
 static void run_here(regal_cut_stages *stages, span stage, uint32_t op) {
   const regal_problem *problem = stages->problem;
-  regal_running_cost *account = stages->account;
+  regal_running_cost *running = stages->running;
   for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     if (stages->arrived[t] == stages->looks)
       continue;
     stages->arrived[t] = stages->looks;
     *uses_left(stages, t) = count_uses(stages, stage, t);
-    account->memory[0] += problem->bytes[t];
+    running->memory[0] += problem->bytes[t];
   }
-  account->peak[0] = regal_later(account->peak[0], account->memory[0]);
+  running->peak[0] = regal_later(running->peak[0], running->memory[0]);
   for (REGAL_ROW(t, problem->output_begin, op)) {
     uint32_t all = problem->use_begin[t + 1] - problem->use_begin[t];
     uint32_t here = count_uses(stages, stage, t);
@@ -71,7 +71,7 @@ static void run_here(regal_cut_stages *stages, span stage, uint32_t op) {
     stages->arrived[t] = stages->looks;
     stages->sent[t] = 0;
   }
-  regal_running_cost_run_memory(account, problem, op, 0);
+  regal_running_cost_run_memory(running, problem, op, 0);
 }
 
 /* An op elsewhere: what it reads from here leaves, the first time. */
@@ -83,29 +83,29 @@ static void run_elsewhere(regal_cut_stages *stages, span stage, uint32_t op) {
       continue;
     stages->sent[t] = 1;
     if (--*uses_left(stages, t) == 0)
-      stages->account->memory[0] -= problem->bytes[t];
+      stages->running->memory[0] -= problem->bytes[t];
   }
 }
 
 int64_t regal_cuts_stage_peak(regal_cut_stages *stages, uint32_t low,
                               uint32_t high) {
   span stage = {low, high - low};
-  regal_running_cost *account = stages->account;
+  regal_running_cost *running = stages->running;
   if (low == high)
     return 0;
   stages->looks++;
-  account->memory[0] = account->peak[0] = resident_bytes(stages, stage);
+  running->memory[0] = running->peak[0] = resident_bytes(stages, stage);
   uint32_t begin = stages->contiguous ? low : 0;
   uint32_t end = stages->contiguous ? high : stages->problem->ops;
   stages->peak_at = begin;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t op = stages->order[i];
-    int64_t before = account->peak[0];
+    int64_t before = running->peak[0];
     if (is_here(stages, stage, op))
       run_here(stages, stage, op);
     else
       run_elsewhere(stages, stage, op);
-    stages->peak_at = account->peak[0] > before ? i : stages->peak_at;
+    stages->peak_at = running->peak[0] > before ? i : stages->peak_at;
   }
-  return account->peak[0];
+  return running->peak[0];
 }

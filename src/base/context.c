@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The handle behind every call. All memory of the library passes through
+ * regal_alloc, regal_grow and regal_release here: sizes are checked for
+ * overflow, bytes in use and their peak are counted, and tests can make any
+ * allocation fail. A stop request is an atomic flag that a child context
+ * inherits from its parent.
+ */
 #include "base/context.h"
 
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files: read in one go, written whole or not at all. */
+/* Whole files. They are read in one go, and written to a temporary file beside
+ * the target that is renamed at the end: whoever reads sees the old file or the
+ * new one, never a part.
+ */
 #include "base/text.h"
 
 #include <errno.h>

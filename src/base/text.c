@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that grows, and what is written into it. */
+/* Text that grows: appending, formatting, JSON strings, and durations and sizes
+ * for people. A failed append is remembered, so that writers check once.
+ */
 #include "base/text.h"
 
 #include <stdarg.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A tournament tree: a complete binary tree over the places in one array, whose
+ * node i has the children 2i and 2i + 1. Each node keeps the winner of its
+ * subtree, so that a change replays the matches on one path to the root, and a
+ * range is covered by O(log places) subtrees.
+ */
 #include "base/tournament.h"
 
 #include <string.h>

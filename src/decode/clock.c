@@ -134,7 +134,7 @@ typedef struct choice {
 static int64_t excess_on(const regal_problem *problem, scratch *s, uint32_t op,
                          uint32_t device) {
   int64_t reused = regal_memory_estimate_reused(&s->estimate, problem, op);
-  regal_holding made =
+  regal_device_memory made =
       regal_memory_estimate_try(&s->estimate, problem, op, device, reused);
   return regal_memory_estimate_excess(&s->estimate, problem, device, made);
 }

@@ -94,8 +94,8 @@ static int64_t end_on(const regal_problem *problem, const scratch *s,
 
 /* What it costs to run the op there, in mean tensors or mean ops. */
 REGAL_INLINE double cost_on(const regal_problem *problem, const scratch *s,
-                            uint32_t op, uint32_t device, regal_holding made,
-                            regal_gene affinity) {
+                            uint32_t op, uint32_t device,
+                            regal_device_memory made, regal_gene affinity) {
   const regal_memory_estimate *h = &s->estimate;
   double bytes = 0, cost = -s->bias * regal_gene_unit(affinity);
   if (problem->limited)
@@ -111,14 +111,14 @@ REGAL_INLINE double cost_on(const regal_problem *problem, const scratch *s,
 
 static uint32_t choose_device(const regal_problem *problem, scratch *s,
                               uint32_t op, const regal_gene *affinity,
-                              regal_holding *chosen) {
+                              regal_device_memory *chosen) {
   int64_t reused = regal_memory_estimate_reused(&s->estimate, problem, op);
   uint64_t left = devices_for(problem, s, op);
   uint32_t best = REGAL_NONE;
   double least = 0;
   for (; left; left &= left - 1) {
     uint32_t device = (uint32_t)__builtin_ctzll(left);
-    regal_holding made =
+    regal_device_memory made =
         regal_memory_estimate_try(&s->estimate, problem, op, device, reused);
     double cost = cost_on(problem, s, op, device, made, affinity[device]);
     if (best != REGAL_NONE && cost >= least)
@@ -143,7 +143,7 @@ static void run_clock(const regal_problem *problem, scratch *s, uint32_t op,
 
 static void place(const regal_problem *problem, scratch *s, uint32_t op,
                   const regal_gene *affinity) {
-  regal_holding chosen;
+  regal_device_memory chosen;
   uint32_t device = choose_device(problem, s, op, affinity, &chosen);
   regal_memory_estimate_run(&s->estimate, problem, op, device, chosen);
   s->worst = regal_later(s->worst, chosen.peak);

@@ -1,4 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates of the closure decoder, kept up to date incrementally.
+ *
+ * An op is a candidate when at most REGAL_MOST_ANCESTORS ops must still run
+ * before it. Its closure is the union of the closures of those of its direct
+ * predecessors that have not run, and itself. Running an op changes the closure
+ * of its successors and, through the uses that are left, the score of the
+ * closures that could free one of its inputs. Only the last reader to come of
+ * such an input needs to be looked at: a closure that frees the tensor holds
+ * all of them. Ops that may have changed are marked in a bitmap and scored in
+ * ascending order; successors have higher numbers, so one pass is enough.
+ *
+ * The best score is found by a tournament tree of eight children a node. Many
+ * keys change between two questions. A change therefore only marks the nodes
+ * above it, and all marked nodes are settled together, level by level. Within a
+ * node three rounds of comparisons are done by selections, without a branch on
+ * a key: scores are as good as random, and a mispredicted branch costs more
+ * than the comparison.
+ *
+ * Two tricks avoid work for the common small cases: `awaited` is the exclusive
+ * or of the predecessors that have not run, which is the last one when one is
+ * left; and `tally` and `met` carry a stamp, so that they never have to be
+ * cleared.
+ */
 #include "decode/closure_candidates.h"
 
 #include <math.h>

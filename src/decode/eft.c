@@ -190,7 +190,7 @@ static uint64_t within_limit(const regal_problem *problem, scratch *s,
   uint64_t found = 0;
   for (; devices; devices &= devices - 1) {
     uint32_t device = (uint32_t)__builtin_ctzll(devices);
-    regal_holding made =
+    regal_device_memory made =
         regal_memory_estimate_try(&s->estimate, problem, op, device, reused);
     int64_t excess =
         regal_memory_estimate_excess(&s->estimate, problem, device, made);

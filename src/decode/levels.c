@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Levels of ops: one pass backwards along the topological order. The level is
+ * the "bottom level" or "upward rank" of list scheduling, as in HEFT
+ * (Topcuoglu, Hariri and Wu 2002), with the least run time of each op.
+ */
 #include "decode/levels.h"
 
 /* Of a transfer between the first two devices: links differ little enough for

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The estimate's bookkeeping: tables that are fixed for the problem, the start
+ * of a chromosome, and what a run of an op changes. Trying an op on a device is
+ * inlined from the header, because decoders try every op on every device.
+ */
 #include "decode/memory_estimate.h"
 
 void regal_memory_estimate_layout(regal_memory_estimate *estimate,
@@ -120,7 +124,7 @@ static void free_elsewhere(regal_memory_estimate *estimate, uint32_t tensor,
 
 void regal_memory_estimate_run(regal_memory_estimate *estimate,
                                const regal_problem *problem, uint32_t op,
-                               uint32_t device, regal_holding made) {
+                               uint32_t device, regal_device_memory made) {
   uint64_t here = UINT64_C(1) << device;
   uint32_t leader = regal_problem_leader(problem, op);
   estimate->peak[device] = made.peak;

@@ -33,10 +33,10 @@ typedef struct regal_memory_estimate {
 } regal_memory_estimate;
 
 /* What a device would hold if it ran an op next. */
-typedef struct regal_holding {
+typedef struct regal_device_memory {
   int64_t peak;   /* of the plan so far */
   int64_t memory; /* after the op */
-} regal_holding;
+} regal_device_memory;
 
 void regal_memory_estimate_layout(regal_memory_estimate *estimate,
                                   regal_carver *carver,
@@ -55,7 +55,7 @@ regal_memory_estimate_more_resident(const regal_memory_estimate *estimate,
                                     const regal_problem *problem, uint32_t op,
                                     uint32_t device);
 /* `reused` is regal_memory_estimate_reused of the op. */
-static inline regal_holding
+static inline regal_device_memory
 regal_memory_estimate_try(const regal_memory_estimate *estimate,
                           const regal_problem *problem, uint32_t op,
                           uint32_t device, int64_t reused) {
@@ -68,15 +68,16 @@ regal_memory_estimate_try(const regal_memory_estimate *estimate,
     memory += estimate->present[t] >> device & 1 ? 0 : bytes;
     freed += estimate->left[t] == 1 ? bytes : 0;
   }
-  return (regal_holding){regal_later(estimate->peak[device] + resident,
-                                     memory + estimate->high[op] - reused),
-                         memory + estimate->kept[op] - freed};
+  return (regal_device_memory){
+      regal_later(estimate->peak[device] + resident,
+                  memory + estimate->high[op] - reused),
+      memory + estimate->kept[op] - freed};
 }
 
 /* The op runs there; `made` is what regal_memory_estimate_try said. */
 void regal_memory_estimate_run(regal_memory_estimate *estimate,
                                const regal_problem *problem, uint32_t op,
-                               uint32_t device, regal_holding made);
+                               uint32_t device, regal_device_memory made);
 
 /* The same, tried first. */
 static inline void regal_memory_estimate_take(regal_memory_estimate *estimate,
@@ -92,7 +93,7 @@ static inline void regal_memory_estimate_take(regal_memory_estimate *estimate,
 static inline int64_t
 regal_memory_estimate_excess(const regal_memory_estimate *estimate,
                              const regal_problem *problem, uint32_t device,
-                             regal_holding made) {
+                             regal_device_memory made) {
   int64_t limit = regal_later(problem->limit[device], estimate->peak[device]);
   return regal_later(0, made.peak - limit);
 }

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From an order and a placement to a cost, and to a plan where one is wanted.
+ * Three rules place the transfers: batched (decode/pending.h), late (each just
+ * before its first reader), and, for two devices under a memory limit, batches
+ * that wait for the last moment at which memory still allows them. Every loop
+ * is compiled once for each combination of what has to be counted.
+ */
 #include "decode/walk.h"
 
 void regal_walk_layout(regal_walk *walk, regal_carver *carver,

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Building a model. Constraints whose conditions are known beforehand are
+ * shortened or left out here, so that a formulation can be written without
+ * special cases. Every array grows by doubling; the first failure is
+ * remembered.
+ */
 #include "exact/cp_model.h"
 
 void regal_cp_init(regal_cp_model *model, regal_context *context,

@@ -1,5 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units, devices, and what comes after what. */
+/* The frame of the constraint model: units, variables, precedences, and the
+ * parts put together. docs/cp-sat.md has the formulas.
+ *
+ * Units. Times are divided by the greatest common divisor of all run and
+ * transfer times, bytes by that of all sizes: smaller numbers, the same plans.
+ * What is then beyond 2^53 is rejected, because CP-SAT reports its objective
+ * as a double.
+ *
+ * Variables. An op has a literal for each device that can run it. One choice
+ * is a constant, two choices are one literal and its negation, more are
+ * literals of which exactly one holds. Ops of a group share the literals of
+ * their leader. The pinned op is on device 0: with interchangeable devices that
+ * removes plans that differ only in the names of devices. Each (tensor, device)
+ * has a literal `sent`, which holds if some reader is on the device and the
+ * producer is not, and a start.
+ *
+ * Bounds of starts. head and tail, the longest chains of least times before and
+ * after a step, narrow the range of each start. The hint's cost is the
+ * horizon: what ends later is of no use.
+ *
+ * Precedences. A consumer starts after the end of its producer if both are on
+ * one device, else after the end of the transfer, which starts after the
+ * producer's end. With two devices and transfers that take the same time both
+ * ways one variable serves both directions (`both_ways`).
+ */
 #include "exact/formulation.h"
 
 #include "base/carve.h"

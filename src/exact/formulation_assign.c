@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan means for the variables. */
+/* What a plan means for the variables: the hint of the solver, and the proof in
+ * tests that every plan is a solution.
+ *
+ * The plan is replayed on both axes, which gives starts and ends of all steps;
+ * every literal then follows from its definition. Devices are renamed where
+ * they are interchangeable, so that the pinned op is on device 0.
+ */
 #include <string.h>
 
 #include "base/carve.h"

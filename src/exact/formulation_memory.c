@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory along the places: each tensor is on a device from the step that makes
- * or brings it to the end of its last local use, and what a device holds at any
- * time must fit. formulation_reuse.c has outputs written over inputs. */
+/* Memory along the places of the plan.
+ *
+ * Each tensor is on a device from the step that makes or brings it to the end
+ * of its last local use: an interval from the producer's (or the transfer's)
+ * place to a variable that is not before the end of any local reader, nor, at
+ * home, of any transfer out. A cumulative constraint for each device holds
+ * these intervals with their bytes, and the temporary bytes of ops; its
+ * capacity is the room that resident bytes and shared parameters leave below
+ * the peak. The peak is an objective, or at most the limit.
+ *
+ * Steps may share a place. Then all their memory counts together, which never
+ * is less than in either order of them: no plan is lost, and no solution is
+ * better than its plan. formulation_reuse.c has outputs written over inputs.
+ */
 #include "exact/formulation.h"
 
 typedef regal_formulation form;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of a solution. */
+/* The plan of a solution. Starts of the solver need not be as early as they
+ * could be; only their order counts. Steps are sorted by start, then by end,
+ * then as the graph goes, and the simulator gives the plan its real times.
+ */
 #include "exact/formulation.h"
 
 #include <stdlib.h>

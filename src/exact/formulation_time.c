@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock: what must not overlap, and when all of it ends. */
+/* The clock: what must not overlap, and when all of it ends.
+ *
+ * Each op is an interval for every device that it may be on, present where its
+ * literal holds; a transfer is an interval for each route. A no-overlap
+ * constraint for each device holds the ops, and, where transfers block, the
+ * transfers that leave from or arrive at it; where they overlap each link has
+ * one of its own. The makespan is not before the end of any op. Where devices
+ * are alike, a redundant cumulative constraint over all of them (no more ops at
+ * a time than devices) strengthens the solver's bound.
+ */
 #include "base/compare.h"
 #include "exact/formulation.h"
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Phases as a constraint model. Op j is in exactly one (phase, device). Literal
+ * since(j, k) says that j is not before phase k (an order encoding), so that an
+ * edge is one implication for each phase: since(from, k) implies since(to, k).
+ * An edge within a phase keeps both ends on one device. A phase takes as long
+ * as its busier device; the sum over all phases is minimised.
+ */
 #include "exact/phases.h"
 
 #include "exact/formulation.h"

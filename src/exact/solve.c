@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The solver runs in a thread of its own, so that this one can report progress
+ * and stop it: fifty times a second it looks whether the search should end. The
+ * answer is read back from CP-SAT's message and checked before it is believed.
+ */
 #define _GNU_SOURCE
 #include "exact/solve.h"
 

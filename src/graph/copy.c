@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
+/* A copy of a graph that may be changed (data augmentation does), and the
+ * figures that a change of times or sizes makes stale: totals, critical path,
+ * checksum.
+ */
 #include <string.h>
 
 #include "base/compare.h"

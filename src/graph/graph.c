@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finished graph: its figures, its notes, its end. */
+/* A finished graph: read access to it, its notes, and its release. */
 #include "graph/graph.h"
 
 #include <stdarg.h>

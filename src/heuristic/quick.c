@@ -1,4 +1,7 @@
-/* What gives a plan within milliseconds: every search begins with all of it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of methods that give a plan within milliseconds. Every search
+ * begins with all of them.
+ */
 #include "heuristic/heuristics.h"
 
 const regal_quick_method regal_quick_methods[] = {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Figures of a graph for `regal inspect`: depth and width, kinds of ops (names
+ * without their trailing number), and the largest ops and tensors.
+ */
 #include "report/figures.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Text for people: columns, labels, names that are safe to print. */
 #include "report/layout.h"
 
 void regal_layout_pad(regal_text *text, size_t line_begin, size_t column) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts for worker threads. A context is not thread-safe (it has one message
+ * and one count of bytes), so every worker gets its own. Their allocator is the
+ * parent's, behind a mutex; a stop request to the parent reaches all of them.
+ */
 #include "base/parallel/children.h"
 
 #include <pthread.h>

@@ -115,7 +115,7 @@ static void join_successors(cut_bound *state, uint32_t op) {
   }
 }
 
-/* As in bound_live.c: the inputs that no descendant needs may die with v. */
+/* As in live.c: the inputs that no descendant needs may die with v. */
 static int64_t most_reused(const cut_bound *state, uint32_t v) {
   const regal_problem *problem = state->problem;
   regal_dying dying = {0, 0};

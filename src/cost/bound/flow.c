@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Maximum flow by Dinic's algorithm (1970): breadth-first levels from the
+ * source over arcs with capacity left, then a blocking flow along rising levels
+ * by depth-first search with a cursor for each node; repeated until the sink is
+ * out of reach. Arcs are made in pairs, so that arc a ^ 1 is the way back.
+ *
+ * The flow found so far is at most the minimum cut at any time, so a run that
+ * is stopped early still gives a valid lower bound.
+ */
 #include "cost/bound/flow.h"
 
 #include "base/carve.h"

@@ -10,10 +10,10 @@
  *  - Live set: while op v runs, every tensor that an ancestor of v produced and
  *    that is final, or that v or a descendant of v reads, is on some device.
  *    With v's outputs, its temporary memory and all resident bytes that is
- *    LIVE(v), spread over d devices. It is computed in bound_live.c.
+ *    LIVE(v), spread over d devices. It is computed in live.c.
  *  - Cut: the ops that have run before v are some set D that is closed under
  *    dependencies; what D has made and others still read is there, whichever D
- *    it is. The least of that is at least LIVE(v): bound_cut.c.
+ *    it is. The least of that is at least LIVE(v): cut.c.
  */
 #include "cost/bound/bound.h"
 #include "cost/bound/parts.h"

@@ -3,7 +3,7 @@
  *
  * Let m_j be the shortest time of op j on a device that it may use, head_j the
  * longest chain of such times before j, tail_j the longest after it. Where
- * transfers take time, bound_transfer.c raises heads and tails to what they
+ * transfers take time, transfer.c raises heads and tails to what they
  * are then; all else holds for blocking and overlapped transfers and for both
  * readings of control edges, and is larger with larger heads and tails.
  *  - Critical path: head_j + m_j + tail_j.

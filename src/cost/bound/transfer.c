@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows between pairs of ops, each bounded by bound_window.c, and the longest
+/* Windows between pairs of ops, each bounded by window.c, and the longest
  * chain of them.
  *
  * Ops v are visited in topological order. Its windows begin at ancestors u that

@@ -5,7 +5,7 @@
  * start of v. The ops M that depend on u and that v depends on all run in it,
  * and so do the transfers of the tensors that u or an op of M makes, to ops of
  * M or v. Two bounds on its length are wanted: for plans with u and v on the
- * same device, and for plans with them on different ones. bound_window.c has
+ * same device, and for plans with them on different ones. window.c has
  * the argument.
  */
 #ifndef REGAL_COST_BOUND_WINDOW_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine as the options describe it, and the times that it gives. */
+/* The machine as the options describe it (devices, speeds, links, limits), and
+ * the times that it gives. Transfer times are computed exactly in 128 bits and
+ * rounded up; run times on devices of another speed are rounded to nearest.
+ */
 #include "cost/model/machine.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Plans: an array of steps, each the run of an op or the transfer of a tensor.
+ * A plan made from an order and a placement sends each tensor just before its
+ * first reader on a device.
+ */
 #include "cost/model/plan.h"
 
 #include <string.h>

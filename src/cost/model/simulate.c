@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The exact cost of a given plan: walks its steps once by running_cost.h.
+ * O(steps + uses), allocates nothing after create. The verifier computes the
+ * same from its own code; tests compare the two.
+ */
 #include "cost/model/simulate.h"
 
 #include "cost/model/plan.h"

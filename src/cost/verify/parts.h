@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the verifier share: where each op runs and who sends what,
- * read once from the plan. For src/cost/verify*.c and the reports that explain
+ * read once from the plan. For src/cost/verify and the reports that explain
  * what the verifier found.
  *
  * An "item" is what a transfer carries: item t < tensors is tensor t, item

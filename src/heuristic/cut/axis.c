@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders and ranks, and from cuts to placements. */
+/* The axes that are cut: the file's order, the order of list scheduling by
+ * longest chains, and fold ranks (fold.c). And from cuts to a placement: an op
+ * whose stage is on a device that cannot run it goes to the nearest stage that
+ * can; a group goes where its first op is.
+ */
 #include <string.h>
 
 #include "base/compare.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `cut`: the best of stage cuts over ranks, orders and places to cut. */
+/* `cut`: pipeline stages. Ops are ranked along an axis (axis.c), the axis is
+ * cut into one stage for each device, and ops run in one of a few orders. For
+ * each axis and order dynamic programming proposes cuts (dp.c), these are
+ * costed exactly and moved one at a time (scan.c), and the best plan is kept.
+ */
 #include "heuristic/cut/cuts.h"
 
 #include <string.h>

@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where to cut an axis: a grid of places, dynamic programming on costs that add
- * up, and the least largest peak. */
+/* Where to cut an axis of ranks into one stage for each device.
+ *
+ * Grid. An axis of n ops has n + 1 places to cut. At most REGAL_CUT_POINTS of
+ * them are looked at, chosen so that (nearly) equal numbers of ops lie between
+ * two. For each point the work before it and the transfer time of the tensors
+ * across it are known from prefix sums, so that a stage between two points has
+ * a value in O(1). For a device with a memory limit, `reach` says how far a
+ * stage that begins at a point may extend. Peaks do not fall as a stage grows,
+ * so two hands along the axis find all of them in O(points) looks.
+ *
+ * Dynamic programming. after[s][end], the best value of s stages that end at a
+ * point, is the best over all begins of after[s-1][begin] and the stage between
+ * them: their maximum for balanced stages (the classical chains-on-chains
+ * partitioning, Bokhari 1988), their sum for cheap cuts. O(d points^2).
+ *
+ * Least largest peak. A peak is not a sum and costs O(n + e) to look at. So the
+ * value is guessed, and the stages are filled greedily: each ends as late as
+ * the guess allows (bisection, by monotony), which is optimal for the guess.
+ * Guesses are bisected between what was reached and the least peak that did not
+ * fit; this needs far fewer looks than all pairs of points.
+ */
 #include <string.h>
 
 #include "heuristic/cut/parts.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fold ranks. The file's order of a training graph runs the forward layers, has
+ * its peak of memory about where the backward pass begins, and then runs the
+ * backward layers in the opposite direction. Folding the order at the peak puts
+ * each backward op beside the forward layer whose activations it reads, so that
+ * one cut parts both.
+ */
 #include "heuristic/cut/fold.h"
 
 /* The op at which the file's order on one device holds most bytes. */

@@ -11,7 +11,7 @@
 
 #include "decode/walk.h"
 
-/* -- Axes and orders (cuts_axis.c) ----------------------------------------- */
+/* -- Axes and orders (axis.c) ---------------------------------------------- */
 
 /* Ops in the order in which they run. */
 typedef struct regal_cut_order {
@@ -38,7 +38,7 @@ void regal_cuts_rank_along(const regal_problem *problem,
 void regal_cuts_rank_fold(const regal_problem *problem, uint32_t peak,
                           regal_cut_axis *axis);
 
-/* -- Stages (cuts_stage.c) ------------------------------------------------- */
+/* -- Stages (stage.c) ------------------------------------------------------ */
 
 /* What stages hold, for one axis and one order in time. */
 typedef struct regal_cut_stages {
@@ -70,7 +70,7 @@ void regal_cuts_stages_begin(regal_cut_stages *stages,
 int64_t regal_cuts_stage_peak(regal_cut_stages *stages, uint32_t low,
                               uint32_t high);
 
-/* -- The grid and dynamic programming (cuts_dp.c) ---------------------------
+/* -- The grid and dynamic programming (dp.c) --------------------------------
  */
 
 /* Places where an axis may be cut, and costs that add up between them. */
@@ -127,7 +127,7 @@ void regal_cuts_place(const regal_problem *problem, const uint32_t *rank,
                       const uint32_t *cuts, const uint8_t *device,
                       uint8_t *placement);
 
-/* -- Trying cuts (cuts_scan.c) --------------------------------------------- */
+/* -- Trying cuts (scan.c) -------------------------------------------------- */
 
 /* Cuts with an order, and what they cost. */
 typedef struct regal_cut_plan {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts on the bench: costed exactly, and moved one at a time. */
+/* Cuts on the bench: costed exactly by decode/walk.h, and moved one at a time,
+ * each to the best of some places between its neighbours (coordinate descent),
+ * until none moves or the budget of walks is used up.
+ */
 #include <string.h>
 
 #include "heuristic/cut/parts.h"

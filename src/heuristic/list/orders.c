@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods that run all ops in one order on one device. */
+/* The methods that run all ops in one order on one device: which device that
+ * is, and the order of the file, depth first, breadth first, least peak memory
+ * first, and XLA's list order (list.c and walk.c make them).
+ */
 #include "heuristic/list/orders.h"
 #include "heuristic/heuristics.h"
 

@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bisection by Fiduccia and Mattheyses' passes. Gains are bytes, so a
- * tournament on each side takes the place of their buckets. O(pins log
- * vertices) a pass. */
+/* Bisection of a hypergraph by passes of moves (Fiduccia and Mattheyses 1982).
+ *
+ * The gain of a vertex is the number of bytes by which its move to the other
+ * side lowers the cut: the nets of which it is the only pin on its side, less
+ * the nets that are whole. A pass moves the vertex with the largest gain whose
+ * move keeps the balance or improves it, locks it, and goes on, also when the
+ * gain is negative; at the end it returns to the best state on the way. That
+ * carries it out of local optima that single moves cannot leave.
+ *
+ * Gains are kept incrementally. A move changes the gain of other pins of a net
+ * only if the net was or becomes whole, or has one pin on a side: their four
+ * rules, in `move`. Fiduccia and Mattheyses keep vertices in buckets by gain;
+ * bytes have too many values for that, so that a tournament on each side gives
+ * the largest gain in O(log vertices), and a pass takes O(pins log vertices).
+ * A pass ends early after many moves that improved nothing.
+ *
+ * The first start is a cut of the file's order; small hypergraphs also get a
+ * few that grow breadth first from a random vertex.
+ */
 #include <math.h>
 #include <string.h>
 

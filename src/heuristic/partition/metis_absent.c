@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands for partition_metis.c where METIS is not built in. */
+/* Stands for metis.c where METIS is not built in. */
 #include "heuristic/partition/partition.h"
 
 regal_status regal_bisect_metis(regal_context *context,

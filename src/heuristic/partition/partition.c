@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a problem to bisections, and back to a placement. */
+/* From a problem to bisections, and back to a placement: recursive bisection.
+ * The devices are halved, the vertices with them, in proportion to the halves'
+ * speed; a vertex that may run on one half only is fixed there. Each half is
+ * treated alike until it is one device.
+ */
 #include "heuristic/partition/partition.h"
 
 #include <math.h>

@@ -32,8 +32,7 @@
 enum { MOST = REGAL_MOST_ANCESTORS + 1 };
 #define NEVER_FREED 256 /* uses of a final tensor that never come */
 
-/* -- The tournament ---------------------------------------------------------
- */
+/* -- The tournament -------------------------------------------------------- */
 
 static void lay_out_tournament(regal_closure_tournament *made,
                                regal_carver *carver, uint32_t players) {
@@ -108,8 +107,7 @@ static void settle(regal_closure_tournament *made) {
     }
 }
 
-/* -- Layout -----------------------------------------------------------------
- */
+/* -- Layout ---------------------------------------------------------------- */
 
 void regal_closure_candidates_layout(regal_closure_candidates *candidates,
                                      regal_carver *carver,
@@ -166,8 +164,7 @@ void regal_closure_candidates_fill(regal_closure_candidates *candidates,
   }
 }
 
-/* -- Closures and scores ----------------------------------------------------
- */
+/* -- Closures and scores --------------------------------------------------- */
 
 /* An op with more than that before it is not a candidate, nor is what follows.
  */

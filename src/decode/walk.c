@@ -123,8 +123,7 @@ regal_fitness regal_walk_late(const regal_problem *problem, regal_walk *walk,
   return regal_running_cost_fitness(&walk->running, problem, memory);
 }
 
-/* -- Two devices: with the last exchange that is in time ---------------------
- */
+/* -- Two devices: with the last exchange that is in time ------------------- */
 
 /* The position of the first op after `first` that needs something made since
  * then on the other device, or the number of ops. */
@@ -244,8 +243,7 @@ static regal_fitness walk_last(const regal_problem *problem, regal_walk *walk,
   return regal_walk_timely(problem, walk, order, placement, NULL, plan);
 }
 
-/* -- The best of them --------------------------------------------------------
- */
+/* -- The best of them ------------------------------------------------------ */
 
 typedef regal_fitness walk_fn(const regal_problem *problem, regal_walk *walk,
                               const uint32_t *order, const uint8_t *placement,

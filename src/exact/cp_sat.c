@@ -61,8 +61,7 @@ static regal_status call(run *run, const regal_cp_model *model, double until,
                         seconds > 0.001 ? seconds : 0.001, answer);
 }
 
-/* -- The model of steps -----------------------------------------------------
- */
+/* -- The model of steps ---------------------------------------------------- */
 
 static void raise_bound(run *run, const regal_formulation *form,
                         const regal_cp_answer *answer) {
@@ -152,8 +151,7 @@ static regal_status solve_steps(run *run) {
   return REGAL_OK;
 }
 
-/* -- The model of phases ----------------------------------------------------
- */
+/* -- The model of phases --------------------------------------------------- */
 
 static regal_status take_phases(run *run, const regal_phases *phases,
                                 const regal_cp_answer *answer) {
@@ -187,8 +185,7 @@ static regal_status solve_phases(run *run) {
   return REGAL_OK;
 }
 
-/* -- All of it --------------------------------------------------------------
- */
+/* -- All of it ------------------------------------------------------------- */
 
 static regal_status start(regal_search *search) {
   REGAL_TRY(regal_method_single(search));

@@ -47,8 +47,7 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* -- Units and bounds -------------------------------------------------------
- */
+/* -- Units and bounds ------------------------------------------------------ */
 
 static int64_t unit_of_time(const regal_problem *problem) {
   int64_t unit = 0;
@@ -125,8 +124,7 @@ static regal_status choose_axes(form *form) {
   return REGAL_OK;
 }
 
-/* -- Devices and starts -----------------------------------------------------
- */
+/* -- Devices and starts ---------------------------------------------------- */
 
 static void place_op(form *form, uint32_t op) {
   const regal_problem *problem = form->problem;
@@ -226,8 +224,7 @@ static void order_ops(form *form, regal_exact_axis *axis) {
                            REGAL_CP_TRUE);
 }
 
-/* -- Transfers --------------------------------------------------------------
- */
+/* -- Transfers ------------------------------------------------------------- */
 
 static bool same_group(const regal_problem *problem, uint32_t a, uint32_t b) {
   return a == b ||
@@ -332,8 +329,7 @@ static void add_transfers(form *form) {
       add_transfer(form, t, to);
 }
 
-/* -- All of it --------------------------------------------------------------
- */
+/* -- All of it ------------------------------------------------------------- */
 
 static void layout_axis(const regal_problem *problem, regal_exact_axis *axis,
                         regal_carver *carver) {

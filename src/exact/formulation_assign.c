@@ -76,8 +76,7 @@ static bool is_needed(const assignment *a, uint32_t tensor, uint32_t to) {
   return regal_exact_needs(a->form->problem, a->placement, tensor, to);
 }
 
-/* -- Steps ------------------------------------------------------------------
- */
+/* -- Steps ----------------------------------------------------------------- */
 
 static void run_op(const assignment *a, times *s, uint32_t op, uint32_t device,
                    int64_t *clock) {
@@ -190,8 +189,7 @@ static void assign_pairs(assignment *a) {
   }
 }
 
-/* -- Memory -----------------------------------------------------------------
- */
+/* -- Memory ---------------------------------------------------------------- */
 
 /* When the tensor is on the device. */
 static void assign_tensor(assignment *a, uint32_t tensor, uint32_t device) {

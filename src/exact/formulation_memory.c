@@ -21,8 +21,7 @@ static int64_t units(const form *form, int64_t bytes) {
   return bytes / form->unit_bytes;
 }
 
-/* -- Tensors ----------------------------------------------------------------
- */
+/* -- Tensors --------------------------------------------------------------- */
 
 /* Whatever reads the tensor on the device. */
 static void use_tensor(form *form, uint32_t tensor, uint32_t device,
@@ -88,8 +87,7 @@ static void hold_tensor(form *form, uint32_t tensor, uint32_t device) {
                    2);
 }
 
-/* -- Devices ----------------------------------------------------------------
- */
+/* -- Devices --------------------------------------------------------------- */
 
 static void hold_parameters(form *form) {
   const regal_problem *problem = form->problem;

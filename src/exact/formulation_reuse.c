@@ -93,8 +93,7 @@ static void delay_output(form *form, uint32_t op, uint32_t output,
   regal_cp_after(model, form->places.start[op], made, -1, NULL, 0);
 }
 
-/* -- First fit --------------------------------------------------------------
- */
+/* -- First fit ------------------------------------------------------------- */
 
 /* The literal implies that both are on one device. */
 static void share_device(form *form, int32_t literal, uint32_t op,

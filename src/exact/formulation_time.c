@@ -14,8 +14,7 @@
 
 typedef regal_formulation form;
 
-/* -- What must not overlap --------------------------------------------------
- */
+/* -- What must not overlap ------------------------------------------------- */
 
 /* The literal that the transfer starts from the device. */
 static int32_t leaves_if(form *form, uint32_t tensor, uint32_t to,

@@ -72,8 +72,7 @@ regal_status regal_graph_check_utf8(regal_context *context, const char *path,
 regal_status regal_graph_add_note(regal_graph *graph, regal_note_kind kind,
                                   const char *format, ...) REGAL_FORMAT(3, 4);
 
-/* -- Used by readers, which know more about a file than the public builder --
- */
+/* -- Used by readers, which know more about a file than the public builder - */
 
 /* Where finish says that a node stands: writes "model.pb:12" or the like for
  * the id-th added op, which may be the one that is just being added. NULL:

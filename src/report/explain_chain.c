@@ -9,8 +9,7 @@
 #define SHORT_CHAIN 16 /* up to so many steps are all shown */
 #define LONGEST_SHOWN 10
 
-/* -- What each step waited for ----------------------------------------------
- */
+/* -- What each step waited for --------------------------------------------- */
 
 /* The latest steps that held each device and each link. */
 typedef struct holders {
@@ -88,8 +87,7 @@ void regal_explain_find_causes(regal_explanation *explanation) {
   }
 }
 
-/* -- The chain --------------------------------------------------------------
- */
+/* -- The chain ------------------------------------------------------------- */
 
 typedef struct chain {
   uint32_t *step; /* [count] first to last */
@@ -223,8 +221,7 @@ regal_status regal_explain_chain(regal_explanation *explanation) {
   return REGAL_OK;
 }
 
-/* -- Idle devices -----------------------------------------------------------
- */
+/* -- Idle devices ---------------------------------------------------------- */
 
 /* How a device spends the run time. */
 typedef struct day {

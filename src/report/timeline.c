@@ -31,8 +31,7 @@ typedef struct drawing {
   cell *row; /* [cells] of the device that is drawn */
 } drawing;
 
-/* -- Filling a row ----------------------------------------------------------
- */
+/* -- Filling a row --------------------------------------------------------- */
 
 static double position(const drawing *drawing, int64_t ns) {
   return (double)ns / (double)drawing->cost->runtime_ns * drawing->cells;
@@ -88,8 +87,7 @@ static void fill_row(drawing *drawing, uint32_t device, int64_t resident) {
     add_bytes(drawing, until, drawing->cost->runtime_ns, held);
 }
 
-/* -- Drawing it -------------------------------------------------------------
- */
+/* -- Drawing it ------------------------------------------------------------ */
 
 static const char *busy_glyph(const cell *cell) {
   if (cell->transfers > cell->ops)
@@ -134,8 +132,7 @@ static void draw_device(drawing *drawing, uint32_t device) {
   regal_text_format(text, "\n");
 }
 
-/* -- The axis ---------------------------------------------------------------
- */
+/* -- The axis -------------------------------------------------------------- */
 
 /* The smallest of 1, 2, 5, 10, 20, ... 5e18 ns whose ticks are far enough
  * apart. */

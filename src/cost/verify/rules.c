@@ -113,8 +113,7 @@ static regal_status check_step_alone(regal_reading *reading, uint32_t i) {
   return REGAL_OK;
 }
 
-/* -- All ops, and where -----------------------------------------------------
- */
+/* -- All ops, and where ---------------------------------------------------- */
 
 static regal_status check_all_run(const regal_reading *reading) {
   uint32_t missing = 0, first = REGAL_NONE;
@@ -169,8 +168,7 @@ static regal_status check_groups(const regal_reading *reading) {
   return status;
 }
 
-/* -- Each transfer beside its producer and its readers ----------------------
- */
+/* -- Each transfer beside its producer and its readers --------------------- */
 
 /* Whether `device` runs an op that reads the item or waits for it. */
 static bool is_wanted(const regal_reading *reading, uint32_t item,
@@ -240,8 +238,7 @@ static regal_status check_transfers(const regal_reading *reading) {
   return REGAL_OK;
 }
 
-/* -- Each op beside what it needs -------------------------------------------
- */
+/* -- Each op beside what it needs ------------------------------------------ */
 
 /* Step `i` needs the item on its device: says why it is not there yet. */
 static regal_status check_arrived(const regal_reading *reading, uint32_t i,

@@ -70,8 +70,7 @@ void regal_cuts_stages_begin(regal_cut_stages *stages,
 int64_t regal_cuts_stage_peak(regal_cut_stages *stages, uint32_t low,
                               uint32_t high);
 
-/* -- The grid and dynamic programming (dp.c) --------------------------------
- */
+/* -- The grid and dynamic programming (dp.c) ------------------------------- */
 
 /* Places where an axis may be cut, and costs that add up between them. */
 typedef struct regal_cut_grid {

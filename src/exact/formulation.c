@@ -22,8 +22,7 @@
  * Precedences. A consumer starts after the end of its producer if both are on
  * one device, else after the end of the transfer, which starts after the
  * producer's end. With two devices and transfers that take the same time both
- * ways one variable serves both directions (`both_ways`).
- */
+ * ways one variable serves both directions (`both_ways`). */
 #include "exact/formulation.h"
 
 #include "base/carve.h"
@@ -87,9 +86,8 @@ static int64_t all_bytes(const regal_problem *problem) {
   return sum;
 }
 
-/* Whether clock and places can be in one model: they are tied together by
- * pairs of steps. Above, the model goes without memory, and its bound holds all
- * the same. */
+/* Clock and places are tied together by pairs of steps. With too many of them
+ * the model leaves memory out; its bound is still valid. */
 static bool can_keep_limits(const form *form) {
   const regal_problem *problem = form->problem;
   size_t ways = form->both_ways ? 1 : problem->devices;
@@ -207,7 +205,7 @@ void regal_exact_after_op(regal_formulation *form, const regal_exact_axis *axis,
   else
     for (uint32_t a = 0; a < form->devices; a++)
       if (regal_exact_can_run(form, op, a))
-        regal_cp_literal_term(model, form->on[(size_t)op * form->devices + a],
+        regal_cp_literal_term(model, regal_exact_on(form, op, a),
                               -regal_exact_run(form, axis, op, a));
   regal_cp_end(model, gap, INT64_MAX, &condition, 1);
 }
@@ -236,7 +234,7 @@ static bool may_import(const form *form, uint32_t tensor, uint32_t consumer,
                        uint32_t device) {
   uint32_t producer = form->problem->producer[tensor];
   return regal_exact_can_run(form, consumer, device) &&
-         form->on[(size_t)producer * form->devices + device] != REGAL_CP_TRUE &&
+         regal_exact_on(form, producer, device) != REGAL_CP_TRUE &&
          !same_group(form->problem, producer, consumer);
 }
 
@@ -247,7 +245,7 @@ static void add_transfer(form *form, uint32_t tensor, uint32_t to) {
   regal_cp_model *model = &form->model;
   size_t at = (size_t)tensor * form->devices + to;
   uint32_t producer = problem->producer[tensor];
-  int32_t home = form->on[(size_t)producer * form->devices + to];
+  int32_t home = regal_exact_on(form, producer, to);
   for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t consumer = problem->consumer[u];
     if (!may_import(form, tensor, consumer, to))
@@ -257,7 +255,7 @@ static void add_transfer(form *form, uint32_t tensor, uint32_t to) {
           form->both_ways && to == 1 && form->sent[at - 1] != REGAL_CP_FALSE
               ? form->sent[at - 1]
               : regal_cp_literal(model);
-    int32_t there = form->on[(size_t)consumer * form->devices + to];
+    int32_t there = regal_exact_on(form, consumer, to);
     int32_t clause[] = {form->sent[at], home, regal_cp_not(there)};
     regal_cp_clause(model, clause, 3);
   }

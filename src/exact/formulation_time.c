@@ -21,7 +21,7 @@ static int32_t leaves_if(form *form, uint32_t tensor, uint32_t to,
                          uint32_t from) {
   size_t at = (size_t)tensor * form->devices + to;
   uint32_t producer = form->problem->producer[tensor];
-  int32_t home = form->on[(size_t)producer * form->devices + from];
+  int32_t home = regal_exact_on(form, producer, from);
   if (form->devices == 2 || home == REGAL_CP_TRUE)
     return form->sent[at];
   if (home == REGAL_CP_FALSE)

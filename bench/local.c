@@ -49,8 +49,7 @@ typedef struct speed {
   size_t length;
   regal_walk walk;
   char *walk_block;
-  const regal_local_engine *engine;
-  void *state;
+  regal_local_solution solution;
   regal_random random;
   regal_fitness fitness;
   uint64_t idle, patience, moves, kept;
@@ -85,7 +84,8 @@ static void start(speed *s) {
     s->placement[op] =
         (uint8_t)regal_local_pick(s->problem->allowed[op], &s->random);
   }
-  s->engine->begin(s->state, s->order, s->placement, &s->fitness);
+  s->solution.engine->begin(s->solution.state, s->order, s->placement,
+                            &s->fitness);
   s->idle = 0;
 }
 
@@ -95,7 +95,7 @@ static void run_moves(void *state, int repeats) {
   for (int i = 0; i < repeats; i++) {
     if (s->idle >= s->patience)
       start(s);
-    bool better = s->engine->step(s->state, &s->random, &s->fitness);
+    bool better = regal_local_step(&s->solution, &s->random, &s->fitness);
     s->idle = better ? 0 : s->idle + 1;
     s->kept += better;
     s->moves++;
@@ -120,14 +120,12 @@ static void begin_speed(regal_context *context, speed *s,
   s->placement = allocate(problem->ops, 1);
   s->random.key = 1;
   s->patience = (uint64_t)regal_local_restart(problem) * problem->ops;
-  s->engine = regal_local_memory.suits(problem) ? &regal_local_memory
-                                                : &regal_local_order;
-  check(context, s->engine->create(context, problem, &s->state));
+  check(context, regal_local_create(context, problem, &s->solution));
   start(s);
 }
 
 static void end_speed(regal_context *context, speed *s) {
-  s->engine->destroy(s->state);
+  s->solution.engine->destroy(s->solution.state);
   regal_release(context, s->scratch);
   free(s->genes);
   free(s->walk_block);

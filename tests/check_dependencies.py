@@ -38,9 +38,10 @@ ROOMS = {
     "evolve": ["search", "format/json"],
     # Moves. `fold` of heuristic/cut ranks ops by layer.
     "anneal/driver": ["search"],
-    "anneal/order": ["anneal/driver", "heuristic/cut"],
+    "anneal/memory": ["cost/model"],
+    "anneal/order": ["anneal/driver", "anneal/memory", "heuristic/cut"],
     "anneal/phase": ["anneal/driver", "heuristic/cut"],
-    "anneal/peak": ["anneal/driver"],
+    "anneal/peak": ["anneal/driver", "anneal/memory"],
     "anneal/levels": ["anneal/driver"],
     "anneal/local": ["anneal/order", "anneal/peak"],
     "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/levels",

@@ -121,7 +121,7 @@ static int64_t walk_excess(fixture *f, uint32_t toggled) {
 static void change(fixture *f) {
   uint32_t op = draw(f, f->problem->ops), first, last;
   if (draw(f, 3) > 0) {
-    regal_order_range(&f->order, op, &first, &last);
+    regal_order_range(f->problem, f->order.position, op, &first, &last);
     uint32_t at = f->order.position[op];
     if (draw(f, 2) && last > at + 3)
       last = at + 3;

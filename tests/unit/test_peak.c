@@ -81,7 +81,7 @@ static void expect_best_verified(trial *t) {
 
 /* The present solution becomes the best, so that `write` shows it. */
 static void expect_present_verified(trial *t) {
-  regal_memory_chain *chain = t->state;
+  regal_peak *chain = t->state;
   double value = chain->best_value, excess = chain->best_excess;
   size_t words = chain->ops * sizeof(uint32_t);
   uint32_t tensors = t->problem->tensors;
@@ -92,10 +92,10 @@ static void expect_present_verified(trial *t) {
   memcpy(placement, chain->best_placement, chain->ops);
   memcpy(early, chain->best_early, tensors);
   memcpy(chain->best_order, chain->order, words);
-  memcpy(chain->best_placement, chain->placement, chain->ops);
-  memcpy(chain->best_early, chain->early, tensors);
-  chain->best_value = chain->cost.value;
-  chain->best_excess = chain->cost.excess;
+  memcpy(chain->best_placement, chain->memory.placement, chain->ops);
+  memcpy(chain->best_early, chain->memory.early, tensors);
+  chain->best_value = chain->memory.cost.value;
+  chain->best_excess = chain->memory.cost.excess;
   expect_best_verified(t);
   memcpy(chain->best_order, order, words);
   memcpy(chain->best_placement, placement, chain->ops);
@@ -109,20 +109,20 @@ static void expect_present_verified(trial *t) {
 
 /* What moves have left is what building it anew gives. */
 static void expect_consistent(trial *t) {
-  regal_memory_chain *chain = t->state;
-  regal_memory_cost cost = chain->cost;
+  regal_peak *chain = t->state;
+  regal_memory_cost cost = chain->memory.cost;
   double peak[REGAL_MAX_DEVICES];
-  memcpy(peak, chain->peak, sizeof peak);
+  memcpy(peak, chain->memory.peak, sizeof peak);
   for (uint32_t i = 0; i < chain->ops; i++)
     assert_int_equal(chain->position[chain->order[i]], i);
-  regal_memory_rebuild_events(chain);
-  regal_memory_rebuild_profile(chain);
-  assert_true(cost.value == chain->cost.value);
-  assert_true(cost.excess == chain->cost.excess);
-  assert_true(fabs(cost.soft - chain->cost.soft) <=
-              1e-9 * fabs(chain->cost.soft) + 1e-6);
+  regal_memory_rebuild_events(&chain->memory);
+  regal_memory_rebuild_profile(&chain->memory);
+  assert_true(cost.value == chain->memory.cost.value);
+  assert_true(cost.excess == chain->memory.cost.excess);
+  assert_true(fabs(cost.soft - chain->memory.cost.soft) <=
+              1e-9 * fabs(chain->memory.cost.soft) + 1e-6);
   for (uint32_t b = 0; b < chain->devices; b++)
-    assert_true(peak[b] == chain->peak[b]);
+    assert_true(peak[b] == chain->memory.peak[b]);
 }
 
 static void moves_keep_the_exact_cost(void **state) {
@@ -210,10 +210,10 @@ static void the_key_decides(void **state) {
       memory->begin(b.state, b.start, 5 + (uint64_t)other);
       run(&a, 1, 400);
       run(&b, 1, 400);
-      const regal_memory_chain *x = a.state, *y = b.state;
+      const regal_peak *x = a.state, *y = b.state;
       bool same = !memcmp(x->order, y->order, x->ops * sizeof *x->order) &&
-                  !memcmp(x->placement, y->placement, x->ops) &&
-                  x->cost.energy == y->cost.energy;
+                  !memcmp(x->memory.placement, y->memory.placement, x->ops) &&
+                  x->memory.cost.energy == y->memory.cost.energy;
       if (other == 0)
         assert_true(same);
       differ += !same;
@@ -233,7 +233,7 @@ static void copies_continue_from_the_other(void **state) {
       run(&a, 1, 300);
       run(&b, 0.01, 300);
       regal_fitness before = memory->best(b.state);
-      const regal_memory_chain *x = a.state, *y = b.state;
+      const regal_peak *x = a.state, *y = b.state;
       memory->copy(b.state, a.state);
       assert_memory_equal(x->order, y->order, x->ops * sizeof *x->order);
       assert_true(memory->energy(a.state) == memory->energy(b.state));
@@ -276,8 +276,7 @@ static void tiny_graphs_are_solved(void **state) {
 /* -- Which op -------------------------------------------------------------- */
 
 /* Whether a device has the tensor while the op at position `at` runs. */
-static bool is_alive(const regal_memory_chain *chain, uint32_t tensor,
-                     uint32_t at) {
+static bool is_alive(const regal_peak *chain, uint32_t tensor, uint32_t at) {
   const regal_problem *problem = chain->problem;
   bool alive = problem->is_final[tensor];
   uint32_t made_by = problem->producer[tensor];
@@ -291,8 +290,7 @@ static bool is_alive(const regal_memory_chain *chain, uint32_t tensor,
 }
 
 /* Whether it makes or reads a tensor that is alive there. */
-static bool has_to_do(const regal_memory_chain *chain, uint32_t op,
-                      uint32_t at) {
+static bool has_to_do(const regal_peak *chain, uint32_t op, uint32_t at) {
   const regal_problem *problem = chain->problem;
   for (uint32_t t = problem->output_begin[op];
        t < problem->output_begin[op + 1]; t++)
@@ -306,12 +304,12 @@ static bool has_to_do(const regal_memory_chain *chain, uint32_t op,
 }
 
 /* Above the reference while it runs, on any device. */
-static bool is_crowded(const regal_memory_chain *chain, uint32_t at) {
+static bool is_crowded(const regal_peak *chain, uint32_t at) {
   uint32_t op = chain->order[at];
   for (uint32_t b = 0; b < chain->devices; b++) {
-    double bytes = chain->before[(size_t)at * chain->devices + b];
-    bytes += b == chain->placement[op] ? chain->add[op] : 0;
-    if (bytes > chain->reference[b])
+    double bytes = chain->memory.before[(size_t)at * chain->devices + b];
+    bytes += b == chain->memory.placement[op] ? chain->memory.add[op] : 0;
+    if (bytes > chain->memory.reference[b])
       return true;
   }
   return false;
@@ -322,10 +320,10 @@ static void crowded_ops_are_found_and_drawn(void **state) {
   for (uint64_t seed = 6000; seed < 6100; seed++) {
     trial t;
     if (trial_begin(&t, *state, seed, 70, 1 + (uint32_t)(seed % 4))) {
-      regal_memory_chain *chain = t.state;
+      regal_peak *chain = t.state;
       run(&t, 0.1, 200);
       run(&t, 0.1, 0); /* the reference follows the best */
-      regal_memory_find_crowded(chain, chain->ops);
+      regal_peak_find_crowded(chain, chain->ops);
       uint32_t found = 0;
       for (uint32_t at = 0; at < chain->ops; at++)
         if (is_crowded(chain, at))
@@ -333,7 +331,7 @@ static void crowded_ops_are_found_and_drawn(void **state) {
       assert_int_equal(chain->crowded_count, found);
       crowded += found > 0;
       for (int k = 0; k < 100; k++) {
-        uint32_t op = regal_memory_draw_op(chain);
+        uint32_t op = regal_peak_draw_op(chain);
         assert_true(op < chain->ops);
         others += chain->goal == REGAL_NONE;
         if (chain->goal == REGAL_NONE)
@@ -352,12 +350,12 @@ static void crowded_ops_are_found_and_drawn(void **state) {
 static void crowded_ops_are_listed_anew(void **state) {
   trial t;
   assert_true(trial_begin(&t, *state, 6001, 70, 2));
-  regal_memory_chain *chain = t.state;
+  regal_peak *chain = t.state;
   chain->crowded_count = 40;
   chain->crowded[0] = 69;
-  regal_memory_find_crowded(chain, 9);
+  regal_peak_find_crowded(chain, 9);
   assert_int_equal(chain->crowded_count, 40);
-  regal_memory_find_crowded(chain, 1);
+  regal_peak_find_crowded(chain, 1);
   assert_int_equal(chain->crowded_age, 0);
   uint32_t found = 0;
   for (uint32_t at = 0; at < chain->ops; at++)

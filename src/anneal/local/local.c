@@ -28,8 +28,7 @@
 typedef struct local {
   regal_search *search;
   const regal_problem *problem;
-  const regal_local_engine *engine;
-  void *state;
+  regal_local_solution solution;
   regal_random random;
   regal_fitness present, best;
   uint64_t starts, patience, idle; /* idle: moves since the last gain */
@@ -46,6 +45,46 @@ static void layout(local *l, regal_carver *carver) {
   l->placement = regal_carve(carver, ops, 1);
   l->best_placement = regal_carve(carver, ops, 1);
   regal_walk_layout(&l->walk, carver, l->problem);
+}
+
+/* -- Moves ----------------------------------------------------------------- */
+
+regal_status regal_local_create(regal_context *context,
+                                const regal_problem *problem,
+                                regal_local_solution *s) {
+  *s = (regal_local_solution){.problem = problem, .engine = &regal_local_order};
+  if (regal_local_peak.suits(problem))
+    s->engine = &regal_local_peak;
+  return s->engine->create(context, s);
+}
+
+/* To another device, or elsewhere in the order, each half of the time where
+ * both are possible. False: this op can do nothing. */
+static bool change(regal_local_solution *s, regal_random *random) {
+  uint64_t drawn = regal_random_next(random);
+  /* the upper half for the op, the lowest bit for the kind */
+  uint32_t op = (uint32_t)((drawn >> 32) * s->problem->ops >> 32), first, last;
+  uint64_t present = UINT64_C(1) << s->placement[op];
+  uint64_t others = s->problem->allowed[op] & ~present;
+  bool flips = others && (drawn & 1);
+  if (!flips) {
+    regal_order_range(s->problem, s->position, op, &first, &last);
+    if (first == last && !others)
+      return false;
+    flips = first == last;
+  }
+  if (flips) {
+    s->engine->flip(s->state, op, regal_local_pick(others, random));
+    return true;
+  }
+  uint32_t to = first + (uint32_t)regal_random_below(random, last - first);
+  s->engine->shift(s->state, op, to + (to >= s->position[op]));
+  return true;
+}
+
+bool regal_local_step(regal_local_solution *s, regal_random *random,
+                      regal_fitness *fitness) {
+  return change(s, random) && s->engine->settle(s->state, fitness);
 }
 
 /* -- Starts -----------------------------------------------------------------
@@ -80,7 +119,8 @@ static void start(local *l) {
     start_from_plan(l, l->search->start);
   else
     start_at_random(l);
-  l->engine->begin(l->state, l->order, l->placement, &l->present);
+  l->solution.engine->begin(l->solution.state, l->order, l->placement,
+                            &l->present);
   l->starts++;
   l->idle = 0;
   l->search->budget.used++;
@@ -91,7 +131,8 @@ static void keep_best(local *l) {
   if (regal_local_compare(&l->present, &l->best) >= 0)
     return;
   l->best = l->present;
-  l->engine->read(l->state, l->best_order, l->best_placement);
+  memcpy(l->best_order, l->solution.order, l->problem->ops * 4);
+  memcpy(l->best_placement, l->solution.placement, l->problem->ops);
 }
 
 /* -- Search -----------------------------------------------------------------
@@ -107,7 +148,7 @@ static void run_batch(local *l) {
       start(l);
       continue;
     }
-    bool better = l->engine->step(l->state, &l->random, &l->present);
+    bool better = regal_local_step(&l->solution, &l->random, &l->present);
     l->idle = better ? 0 : l->idle + 1;
     search->budget.used++;
   }
@@ -147,13 +188,11 @@ static uint64_t moves_for_each_op(const regal_search *search) {
 static regal_status search_with(local *l) {
   regal_search *search = l->search;
   uint64_t moves = moves_for_each_op(search);
-  l->engine = regal_local_memory.suits(l->problem) ? &regal_local_memory
-                                                   : &regal_local_order;
   l->patience = moves ? moves * l->problem->ops : UINT64_MAX;
   l->random.key = regal_random_key(search->seed, REGAL_PURPOSE_LOCAL, 0, 0);
-  REGAL_TRY(l->engine->create(search->context, l->problem, &l->state));
+  REGAL_TRY(regal_local_create(search->context, l->problem, &l->solution));
   run(l);
-  l->engine->destroy(l->state);
+  l->solution.engine->destroy(l->solution.state);
   regal_search_account(search, "local search: %llu start%s",
                        (unsigned long long)l->starts,
                        l->starts == 1 ? "" : "s");

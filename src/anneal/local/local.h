@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Local search, its parts: what holds a solution and costs its moves.
+/* Local search, its parts: a solution, its moves, and the two engines that cost
+ * them.
  *
- * A solution is an order of all ops and a device for each. An engine makes one
- * random move, and keeps it if it is good enough; it knows nothing of budgets
- * and restarts (anneal/local/local.c). No move makes a solution worse, so that
- * the present one is the best since `begin`.
+ * A solution is an order of all ops and a device for each. A move takes a
+ * random op to another device or to another position. An engine makes the
+ * change, costs it incrementally, and keeps it if it is good enough; it knows
+ * nothing of budgets and restarts (anneal/local/local.c). The engines are those
+ * of the annealers: anneal/order/order.h for run time, anneal/memory/memory.h
+ * for peak memory. No move makes a solution worse, so that the present one is
+ * the best since `begin`.
  */
 #ifndef REGAL_ANNEAL_LOCAL_LOCAL_H
 #define REGAL_ANNEAL_LOCAL_LOCAL_H
@@ -12,25 +16,45 @@
 #include "base/random.h"
 #include "search/search.h"
 
-typedef struct regal_local_engine {
+typedef struct regal_local_engine regal_local_engine;
+
+typedef struct regal_local_solution {
+  const regal_problem *problem;
+  const regal_local_engine *engine;
+  void *state;
+  const uint32_t *order, *position; /* [ops] each other's inverse */
+  const uint8_t *placement;         /* [ops] */
+} regal_local_solution;
+
+struct regal_local_engine {
   bool (*suits)(const regal_problem *problem);
-  regal_status (*create)(regal_context *context, const regal_problem *problem,
-                         void **state);
+  /* Sets the state and the arrays, for the solution's problem. */
+  regal_status (*create)(regal_context *context, regal_local_solution *s);
   void (*destroy)(void *state);
   /* `order` is a topological order of all ops. Sets what it costs. */
   void (*begin)(void *state, const uint32_t *order, const uint8_t *placement,
                 regal_fitness *fitness);
-  /* One move. True: it was an improvement, and `fitness`, that of the present
-   * solution, is now less. */
-  bool (*step)(void *state, regal_random *random, regal_fitness *fitness);
-  /* The present solution. */
-  void (*read)(const void *state, uint32_t *order, uint8_t *placement);
-} regal_local_engine;
+  /* One change, and then: keeps it, if it is good enough, or takes it back.
+   * True: it was an improvement, and `fitness`, that of the present solution,
+   * is now less. */
+  void (*flip)(void *state, uint32_t op, uint32_t device);
+  void (*shift)(void *state, uint32_t op, uint32_t to);
+  bool (*settle)(void *state, regal_fitness *fitness);
+};
+
+/* For run time, and for memory where the second does not suit; for peak memory
+ * (anneal/local/engines.c). */
+extern const regal_local_engine regal_local_order, regal_local_peak;
 
 regal_status regal_method_local(regal_search *search);
 
-extern const regal_local_engine regal_local_memory; /* anneal/local/peak.c */
-extern const regal_local_engine regal_local_order;  /* anneal/local/order.c */
+/* The engine that suits the problem; release the state by its `destroy`. */
+regal_status regal_local_create(regal_context *context,
+                                const regal_problem *problem,
+                                regal_local_solution *s);
+/* One random move; as `settle`. */
+bool regal_local_step(regal_local_solution *s, regal_random *random,
+                      regal_fitness *fitness);
 
 /* Moves for each op without gain before a restart: the best of the grid that
  * `bench_local grid` tries (5000 evaluations, as in the paper; 150 synthetic
@@ -56,21 +80,6 @@ static inline uint32_t regal_local_pick(uint64_t devices,
   for (uint64_t k = count > 1 ? regal_random_below(random, count) : 0; k; k--)
     devices &= devices - 1;
   return (uint32_t)__builtin_ctzll(devices);
-}
-
-/* What to do with which op: to another device, or elsewhere in the order, each
- * half of the time where both are possible. */
-typedef struct regal_local_move {
-  uint32_t op;
-  bool flip;
-} regal_local_move;
-
-static inline regal_local_move regal_local_draw(const regal_problem *problem,
-                                                regal_random *random) {
-  uint64_t drawn = regal_random_next(random);
-  /* the upper half for the op, the lowest bit for the kind */
-  uint32_t op = (uint32_t)((drawn >> 32) * problem->ops >> 32);
-  return (regal_local_move){op, drawn & 1};
 }
 
 #endif

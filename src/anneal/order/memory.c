@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The profile along an order: see order_memory.h. */
-#include "anneal/order/memory_parts.h"
+/* Memory along an order with exchanges: the profile. A scan runs over positions
+ * with the bytes held on both devices, the last exchange and the one to come;
+ * what an exchange moves is found from the events around it. See
+ * anneal/order/memory.h. */
+#include "anneal/order/memory.h"
 
 #include <string.h>
 
@@ -145,7 +148,8 @@ static void scan_level(const regal_order_memory *memory, scan *now,
 void regal_order_memory_set(regal_order_memory *memory) {
   scan now = {.exchanged = 0};
   regal_order_memory_rebuild(memory);
-  regal_order_memory_hold(memory, now.held);
+  regal_residents_count(&memory->residents, memory->problem,
+                        memory->order->device_of, now.held);
   now.next = find_exchange(memory->order, 0, 0);
   for (uint32_t k = 0; k < memory->blocks; k++)
     scan_level(memory, &now, k, &memory->levels[k]);
@@ -256,7 +260,7 @@ static bool is_in_step(const regal_order_memory *memory, const scan *now,
   return memory->levels[block].exchanged == at && !crossed;
 }
 
-/* Whether all from this block on is as it is kept, but for a constant. */
+/* Whether all from this block on is as it is kept, except for a constant. */
 static bool meets(const regal_order_memory *memory, const scan *now,
                   uint32_t block) {
   return block << memory->bits > memory->high && is_in_step(memory, now, block);

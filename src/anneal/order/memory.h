@@ -3,17 +3,35 @@
  * blocking transfers, and what a move on it would: the peaks of decode/walk.h's
  * timely walk, exactly, without walking over all of the order.
  *
- * Every byte comes and goes with an op (its outputs, the last reader of a
- * tensor) or with the exchange before a first reader elsewhere. A record of
- * each tensor says which ops these are; a move changes the records of tensors
- * that the moved ops read or make. What is held before each block of positions,
- * and the peaks in it, are kept. A changed order is scanned from the exchange
- * before the first change; where exchanges and events are those of what is
- * kept, in between and after the last change, it differs by a constant.
+ * Tensors travel in batches, at the exchanges of the simulation: one is needed
+ * where an op reads something that was made on the other device since the last
+ * exchange. A copy arrives with the last exchange before its first reader, or,
+ * if the tensor is marked early, with the first exchange after its last reader
+ * at home. At home it is freed when both hold: its copy has left, and nobody
+ * reads it there any more.
+ *
+ * So every byte comes and goes with an op (outputs; the last reader of a
+ * tensor) or with an exchange. The record of a tensor says which ops decide
+ * (anneal/memory/readers.h); an event sums up for each op what does not depend
+ * on exchanges, and counts what does. What is held before each block of
+ * positions, and the peaks in it, are kept as levels, together with the last
+ * exchange before the block.
+ *
+ * A changed order is scanned from the exchange before the first changed event.
+ * A block is skipped, and its level shifted by a constant, if the last exchange
+ * before it is the kept one and no event near it changed; after the last change
+ * that holds for all of the rest. The scan ends as soon as the burden is more
+ * than what is allowed. O(moved ops * degree + positions around changed events
+ * + blocks), against O(ops + edges) for a walk.
+ *
+ * Why this is not the engine of anneal/memory/memory.h: there a transfer
+ * belongs to an op, here to an exchange, whose position depends on all ops
+ * before it. Records and residents are shared; events and profile are not.
  */
 #ifndef REGAL_ANNEAL_ORDER_MEMORY_H
 #define REGAL_ANNEAL_ORDER_MEMORY_H
 
+#include "anneal/memory/residents.h"
 #include "anneal/order/order.h"
 #include "base/random.h"
 
@@ -56,9 +74,7 @@ typedef struct regal_order_memory {
   regal_order_level *levels;   /* [blocks] of what is kept */
   uint32_t bits, blocks;       /* of 1 << bits positions */
   double weight;               /* of the spread */
-  uint32_t *holders;           /* [shared * 2] readers of each parameter */
-  uint32_t *shared_begin;      /* [ops + 1] parameters that an op reads */
-  uint32_t *shared;
+  regal_residents residents;
 
   /* The move at hand. */
   regal_order_level *trial;       /* [blocks] */
@@ -117,5 +133,13 @@ regal_order_excess regal_order_memory_try(regal_order_memory *memory,
                                           uint32_t toggled, double allowed);
 void regal_order_memory_keep(regal_order_memory *memory);
 void regal_order_memory_take_back(regal_order_memory *memory);
+
+/* -- Between memory_records.c and memory.c --------------------------------- */
+
+/* All records and events, from the order and `early` alone. */
+void regal_order_memory_rebuild(regal_order_memory *memory);
+/* Records, events and residents follow the move at hand; `low` to `high` are
+ * the positions where events changed. */
+void regal_order_memory_begin(regal_order_memory *memory, uint32_t toggled);
 
 #endif

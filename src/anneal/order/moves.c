@@ -20,7 +20,7 @@ static uint32_t draw(regal_order_chain *c, uint32_t below) {
 /* By up to 2^k positions, k random; or, `far`, anywhere. */
 static void shift(regal_order_chain *c, uint32_t op, bool far) {
   uint32_t first, last, at = c->order.position[op];
-  regal_order_range(&c->order, op, &first, &last);
+  regal_order_range(c->problem, c->order.position, op, &first, &last);
   if (!far) {
     uint32_t reach = 1u << draw(c, 7);
     first = at > first + reach ? at - reach : first;

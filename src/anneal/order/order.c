@@ -185,20 +185,19 @@ static uint32_t earlier(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
-                       uint32_t *last) {
-  const regal_problem *problem = order->problem;
+void regal_order_range(const regal_problem *problem, const uint32_t *position,
+                       uint32_t op, uint32_t *first, uint32_t *last) {
   const regal_graph *graph = problem->graph;
   uint32_t low = 0, high = problem->ops - 1;
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
-    low = later(low, order->position[problem->producer[problem->input[i]]] + 1);
+    low = later(low, position[problem->producer[problem->input[i]]] + 1);
   for (uint32_t i = graph->control_in_begin[op];
        i < graph->control_in_begin[op + 1]; i++)
-    low = later(low, order->position[graph->control_in[i]] + 1);
+    low = later(low, position[graph->control_in[i]] + 1);
   for (uint32_t k = problem->successor_begin[op];
        k < problem->successor_begin[op + 1]; k++)
-    high = earlier(high, order->position[problem->successor[k]] - 1);
+    high = earlier(high, position[problem->successor[k]] - 1);
   *first = low;
   *last = high;
 }

@@ -149,8 +149,8 @@ void regal_order_read(regal_order *order, const regal_plan *plan,
 
 void regal_order_begin_move(regal_order *order);
 /* The first and last position to which an op can be shifted. */
-void regal_order_range(const regal_order *order, uint32_t op, uint32_t *first,
-                       uint32_t *last);
+void regal_order_range(const regal_problem *problem, const uint32_t *position,
+                       uint32_t op, uint32_t *first, uint32_t *last);
 /* At most one shift in a move, before any flip. */
 void regal_order_shift(regal_order *order, uint32_t op, uint32_t to);
 /* To another device: one op, or all of its group. */

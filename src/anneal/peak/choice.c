@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which op a move is about: see memory_anneal.h.
+/* Which op a move is about: see anneal/peak/peak.h.
  *
  * The energy depends on what is in memory where it is crowded, above the
  * reference. Of moves of ops that are drawn evenly nine in ten change nothing
@@ -7,89 +7,79 @@
  * one that makes or reads a tensor that is alive there; a few about one that
  * holds parameters, which are alive everywhere.
  */
+#include "anneal/memory/readers.h"
 #include "anneal/peak/peak.h"
 
 /* Of 16 moves. */
 #define ANY 2
 #define HOLDING 1
 #define CROWDED 6 /* ops that run there; all others by their tensors */
-#define TRIES 8   /* for a tensor that is alive */
 
-void regal_memory_find_crowded(regal_memory_chain *chain, uint32_t moves) {
+void regal_peak_find_crowded(regal_peak *chain, uint32_t moves) {
   /* The list may be out of date, but it has ops, which exist at any time. */
   chain->crowded_age += moves;
   if (chain->crowded_age < chain->crowded_count / 4)
     return;
   chain->crowded_age = chain->crowded_count = 0;
-  for (uint32_t block = 0; block < chain->blocks; block++) {
-    uint32_t from = block << chain->shift, end = from + (1u << chain->shift);
+  const regal_memory *m = &chain->memory;
+  for (uint32_t block = 0; block < m->blocks; block++) {
+    uint32_t from = block << m->shift, end = from + (1u << m->shift);
     end = end < chain->ops ? end : chain->ops;
-    if (chain->block_soft[block] <= 0)
+    if (m->block_soft[block] <= 0)
       continue;
     for (uint32_t i = from; i < end; i++)
-      if (chain->soft[i] > 0)
+      if (m->soft[i] > 0)
         chain->crowded[chain->crowded_count++] = chain->order[i];
   }
 }
 
-/* Whether a device has the tensor, made before position `at`, until there. */
-static bool is_alive(const regal_memory_chain *chain, uint32_t tensor,
+/* Whether any device has the tensor, made before position `at`, until there. */
+static bool is_alive(const void *state, uint32_t tensor, uint32_t device,
                      uint32_t at) {
-  uint32_t gone = chain->gone[tensor];
-  if (gone == REGAL_NONE || chain->position[gone] >= at)
+  (void)device;
+  const regal_peak *chain = state;
+  const regal_memory *m = &chain->memory;
+  uint32_t gone = m->gone[tensor];
+  if (gone == REGAL_NONE || m->position[gone] >= at)
     return true;
-  if (chain->devices == 1)
+  if (m->devices == 1)
     return false;
-  const uint32_t *last = chain->last + (size_t)tensor * chain->devices;
-  for (uint64_t left = chain->remote[tensor]; left; left &= left - 1)
-    if (chain->position[last[__builtin_ctzll(left)]] >= at)
+  const uint32_t *last = m->last + (size_t)tensor * m->devices;
+  for (uint64_t left = m->remote[tensor]; left; left &= left - 1)
+    if (m->position[last[__builtin_ctzll(left)]] >= at)
       return true;
   return false;
 }
 
-/* A tensor that is alive at the position; REGAL_NONE if none was found. */
-static uint32_t draw_alive(regal_memory_chain *chain, uint32_t at) {
-  const regal_problem *problem = chain->problem;
-  for (uint32_t tries = 0; tries < TRIES; tries++) {
-    uint32_t by = chain->order[regal_memory_draw(chain, at + 1)];
-    uint32_t outputs =
-        problem->output_begin[by + 1] - problem->output_begin[by];
-    if (outputs == 0)
-      continue;
-    uint32_t t = problem->output_begin[by] + regal_memory_draw(chain, outputs);
-    if (problem->bytes[t] && is_alive(chain, t, at))
-      return t;
-  }
-  return REGAL_NONE;
-}
-
 /* The producer, or a reader, and often the one that frees it. */
-static uint32_t draw_side(regal_memory_chain *chain, uint32_t tensor) {
+static uint32_t draw_side(regal_peak *chain, uint32_t tensor) {
   const regal_problem *problem = chain->problem;
   uint32_t from = problem->use_begin[tensor];
   uint32_t uses = problem->use_begin[tensor + 1] - from;
-  if (uses == 0 || regal_memory_draw(chain, 2))
+  if (uses == 0 || regal_peak_draw(chain, 2))
     return problem->producer[tensor];
-  if (chain->gone[tensor] != REGAL_NONE && regal_memory_draw(chain, 2))
-    return chain->gone[tensor];
-  return problem->consumer[from + regal_memory_draw(chain, uses)];
+  if (chain->memory.gone[tensor] != REGAL_NONE && regal_peak_draw(chain, 2))
+    return chain->memory.gone[tensor];
+  return problem->consumer[from + regal_peak_draw(chain, uses)];
 }
 
-uint32_t regal_memory_draw_crowded(regal_memory_chain *chain) {
-  return chain->crowded[regal_memory_draw(chain, chain->crowded_count)];
+uint32_t regal_peak_draw_crowded(regal_peak *chain) {
+  return chain->crowded[regal_peak_draw(chain, chain->crowded_count)];
 }
 
-uint32_t regal_memory_draw_op(regal_memory_chain *chain) {
-  uint32_t kind = regal_memory_draw(chain, 16);
+uint32_t regal_peak_draw_op(regal_peak *chain) {
+  uint32_t kind = regal_peak_draw(chain, 16);
   chain->goal = REGAL_NONE;
   if (kind < HOLDING && chain->holding_count)
-    return chain->holding[regal_memory_draw(chain, chain->holding_count)];
+    return chain->holding[regal_peak_draw(chain, chain->holding_count)];
   if (kind < HOLDING + ANY || chain->crowded_count == 0)
-    return regal_memory_draw(chain, chain->ops);
-  uint32_t op = regal_memory_draw_crowded(chain);
+    return regal_peak_draw(chain, chain->ops);
+  uint32_t op = regal_peak_draw_crowded(chain);
   if (kind < HOLDING + ANY + CROWDED)
     return op;
-  uint32_t at = chain->position[op], tensor = draw_alive(chain, at);
+  uint32_t at = chain->position[op],
+           tensor = regal_memory_draw_held(chain->problem, chain->order, at, 0,
+                                           is_alive, chain, &chain->random);
   if (tensor == REGAL_NONE)
     return op;
   chain->goal = at;

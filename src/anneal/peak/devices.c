@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves of the annealing for peak memory that change devices, and times of
- * transfers: see memory_anneal.h.
- */
+ * transfers. */
 #include "anneal/peak/peak.h"
 
 #define MOST_PACKED 16
 
-static uint32_t draw(regal_memory_chain *chain, uint32_t below) {
-  return regal_memory_draw(chain, below);
+static uint32_t draw(regal_peak *chain, uint32_t below) {
+  return regal_peak_draw(chain, below);
 }
 
 static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-static bool may_place(const regal_memory_chain *chain, uint32_t op,
-                      uint32_t device) {
-  return chain->placement[op] != device &&
+static bool may_place(const regal_peak *chain, uint32_t op, uint32_t device) {
+  return chain->memory.placement[op] != device &&
          (chain->problem->allowed[op] >> device & 1);
 }
 
-static uint32_t draw_device(regal_memory_chain *chain, uint32_t other_than) {
+static uint32_t draw_device(regal_peak *chain, uint32_t other_than) {
   uint32_t device = draw(chain, chain->devices - 1);
   return device + (device >= other_than);
 }
 
-bool regal_memory_flip_op(regal_memory_chain *chain, uint32_t op) {
-  uint32_t device = draw_device(chain, chain->placement[op]);
+bool regal_peak_flip_op(regal_peak *chain, uint32_t op) {
+  uint32_t device = draw_device(chain, chain->memory.placement[op]);
   if (!may_place(chain, op, device))
     return false;
-  regal_memory_place(chain, op, device);
+  regal_memory_place(&chain->memory, op, device);
   return true;
 }
 
 /* A random neighbour: a predecessor or a successor. */
-static uint32_t draw_neighbour(regal_memory_chain *chain, uint32_t op) {
+static uint32_t draw_neighbour(regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t ins = chain->pred_begin[op + 1] - chain->pred_begin[op];
   uint32_t outs =
@@ -47,35 +45,36 @@ static uint32_t draw_neighbour(regal_memory_chain *chain, uint32_t op) {
 }
 
 /* Connected ops of one device go to another, together. */
-static bool flip_cluster(regal_memory_chain *chain, uint32_t op,
-                         uint32_t size) {
-  uint32_t from = chain->placement[op], count = 0;
+static bool flip_cluster(regal_peak *chain, uint32_t op, uint32_t size) {
+  uint32_t from = chain->memory.placement[op], count = 0;
   uint32_t device = draw_device(chain, from);
   if (!may_place(chain, op, device))
     return false;
   chain->members[count++] = op;
-  regal_memory_place(chain, op, device);
+  regal_memory_place(&chain->memory, op, device);
   for (uint32_t tries = 0; tries < 2 * size && count < size; tries++) {
     uint32_t next = draw_neighbour(chain, chain->members[draw(chain, count)]);
-    if (chain->placement[next] != from || !may_place(chain, next, device))
+    if (chain->memory.placement[next] != from ||
+        !may_place(chain, next, device))
       continue;
     chain->members[count++] = next;
-    regal_memory_place(chain, next, device);
+    regal_memory_place(&chain->memory, next, device);
   }
   return true;
 }
 
 /* All ops of one device in a window go to another. */
-static bool flip_window(regal_memory_chain *chain, uint32_t op, uint32_t size) {
-  uint32_t from = chain->placement[op], at = chain->position[op];
+static bool flip_window(regal_peak *chain, uint32_t op, uint32_t size) {
+  uint32_t from = chain->memory.placement[op], at = chain->position[op];
   uint32_t device = draw_device(chain, from);
   uint32_t end = least(chain->ops, at + size);
   bool changed = false;
   for (uint32_t i = at; i < end; i++) {
     uint32_t next = chain->order[i];
-    if (chain->placement[next] != from || !may_place(chain, next, device))
+    if (chain->memory.placement[next] != from ||
+        !may_place(chain, next, device))
       continue;
-    regal_memory_place(chain, next, device);
+    regal_memory_place(&chain->memory, next, device);
     changed = true;
   }
   return changed;
@@ -83,85 +82,86 @@ static bool flip_window(regal_memory_chain *chain, uint32_t op, uint32_t size) {
 
 /* Where many ops make the same peak, each alone changes devices in vain: all
  * that need half as much as this one, or more, go to one device. */
-static bool gather(regal_memory_chain *chain) {
+static bool gather(regal_peak *chain) {
   if (chain->crowded_count == 0)
     return false;
-  uint32_t op = regal_memory_draw_crowded(chain);
-  uint32_t device = chain->placement[op];
-  double bytes = chain->add[op];
+  uint32_t op = regal_peak_draw_crowded(chain);
+  uint32_t device = chain->memory.placement[op];
+  double bytes = chain->memory.add[op];
   bool changed = false;
   if (draw(chain, 2)) {
     device = draw(chain, chain->devices);
     changed = may_place(chain, op, device);
   }
   if (changed)
-    regal_memory_place(chain, op, device);
-  for (uint32_t i = 0; i < chain->crowded_count && !chain->overflow; i++) {
+    regal_memory_place(&chain->memory, op, device);
+  for (uint32_t i = 0; i < chain->crowded_count && !chain->memory.overflow;
+       i++) {
     uint32_t next = chain->crowded[i];
-    if (2 * chain->add[next] < bytes || !may_place(chain, next, device))
+    if (2 * chain->memory.add[next] < bytes || !may_place(chain, next, device))
       continue;
-    regal_memory_place(chain, next, device);
+    regal_memory_place(&chain->memory, next, device);
     changed = true;
   }
   return changed;
 }
 
-void regal_memory_pack(regal_memory_chain *chain) {
+void regal_peak_pack(regal_peak *chain) {
   uint32_t device = draw(chain, chain->devices), count = 0;
-  uint32_t end = chain->window_low + chain->window_count;
-  for (uint32_t i = chain->window_low; i < end && count < MOST_PACKED; i++) {
+  uint32_t end = chain->memory.window_low + chain->memory.window_count;
+  for (uint32_t i = chain->memory.window_low; i < end && count < MOST_PACKED;
+       i++) {
     uint32_t op = chain->order[i];
-    if (chain->member_mark[op] != chain->serial)
+    if (chain->member_mark[op] != chain->memory.serial)
       continue;
     count++;
     if (may_place(chain, op, device))
-      regal_memory_place(chain, op, device);
+      regal_memory_place(&chain->memory, op, device);
   }
 }
 
 /* An op on another device: a few positions on, or of the same crowd. */
-static uint32_t draw_other(regal_memory_chain *chain, uint32_t op) {
+static uint32_t draw_other(regal_peak *chain, uint32_t op) {
   if (draw(chain, 2)) {
     uint32_t at = chain->position[op] + 1 + draw(chain, 8);
     return chain->order[least(at, chain->ops - 1)];
   }
-  uint32_t other = regal_memory_draw_op(chain);
-  for (int i = 0; i < 4 && chain->placement[other] == chain->placement[op]; i++)
-    other = regal_memory_draw_op(chain);
+  uint32_t other = regal_peak_draw_op(chain);
+  for (int i = 0;
+       i < 4 && chain->memory.placement[other] == chain->memory.placement[op];
+       i++)
+    other = regal_peak_draw_op(chain);
   return other;
 }
 
 /* Two ops change places. */
-static bool swap_devices(regal_memory_chain *chain, uint32_t op) {
+static bool swap_devices(regal_peak *chain, uint32_t op) {
   uint32_t other = draw_other(chain, op);
-  uint32_t a = chain->placement[op], b = chain->placement[other];
+  uint32_t a = chain->memory.placement[op], b = chain->memory.placement[other];
   if (!may_place(chain, op, b) || !may_place(chain, other, a))
     return false;
-  regal_memory_place(chain, op, b);
-  regal_memory_place(chain, other, a);
+  regal_memory_place(&chain->memory, op, b);
+  regal_memory_place(&chain->memory, other, a);
   return true;
 }
 
 /* Something that the op reads, and that travels, does so early or late. */
-static bool flip_early(regal_memory_chain *chain, uint32_t op) {
+static bool flip_early(regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t count = problem->input_begin[op + 1] - problem->input_begin[op];
   if (count == 0)
     return false;
   uint32_t t = problem->input[problem->input_begin[op] + draw(chain, count)];
-  if (chain->remote[t] == 0 || problem->bytes[t] == 0)
+  if (chain->memory.remote[t] == 0 || problem->bytes[t] == 0)
     return false;
-  chain->trail[chain->trail_count++] =
-      (regal_memory_undo){&chain->early[t], chain->early[t], 1};
-  chain->early[t] ^= 1;
-  regal_memory_touch_tensor(chain, t);
+  regal_memory_toggle_early(&chain->memory, t);
   return true;
 }
 
-bool regal_memory_move_devices(regal_memory_chain *chain, uint32_t op) {
+bool regal_peak_move_devices(regal_peak *chain, uint32_t op) {
   uint32_t kind = draw(chain, 9);
   if (kind < 2)
-    return regal_memory_flip_op(chain, op);
+    return regal_peak_flip_op(chain, op);
   if (kind < 5)
     return flip_cluster(chain, op, 2 + draw(chain, kind < 4 ? 7 : 33));
   if (kind < 7)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves of the annealing for peak memory that change the order, and the mix of
- * all: see memory_anneal.h.
+ * all.
  *
  * Every change of the order is one form: some ops of a window of positions go
  * to its end, or to its beginning, and all keep their order otherwise. One op
@@ -10,29 +10,24 @@
  */
 #include "anneal/peak/peak.h"
 
-static uint32_t draw(regal_memory_chain *chain, uint32_t below) {
-  return regal_memory_draw(chain, below);
+static uint32_t draw(regal_peak *chain, uint32_t below) {
+  return regal_peak_draw(chain, below);
 }
 
 static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-static void mark_member(regal_memory_chain *chain, uint32_t op) {
-  chain->member_mark[op] = chain->serial;
+static void mark_member(regal_peak *chain, uint32_t op) {
+  chain->member_mark[op] = chain->memory.serial;
 }
 
-static bool is_member(const regal_memory_chain *chain, uint32_t op) {
-  return chain->member_mark[op] == chain->serial;
-}
-
-static void touch_inputs(regal_memory_chain *chain, uint32_t op) {
-  for (uint32_t k = chain->live_begin[op]; k < chain->live_begin[op + 1]; k++)
-    regal_memory_touch_tensor(chain, chain->live[k]);
+static bool is_member(const regal_peak *chain, uint32_t op) {
+  return chain->member_mark[op] == chain->memory.serial;
 }
 
 /* Members of the window low .. high go to its end, or to its beginning. */
-static bool rearrange(regal_memory_chain *chain, uint32_t low, uint32_t high,
+static bool rearrange(regal_peak *chain, uint32_t low, uint32_t high,
                       bool to_end) {
   uint32_t count = high - low + 1, inside = 0;
   uint32_t *order = chain->order + low, *old = chain->window;
@@ -50,19 +45,41 @@ static bool rearrange(regal_memory_chain *chain, uint32_t low, uint32_t high,
     order[at] = op;
     chain->position[op] = low + at;
     if (moves == touch_members)
-      touch_inputs(chain, op);
+      regal_memory_touch_inputs(&chain->memory, op);
   }
-  chain->window_low = low;
-  chain->window_count = count;
-  for (uint32_t k = low >> chain->shift; k <= high >> chain->shift; k++)
-    chain->block_mark[k] = chain->serial;
-  regal_memory_touch(chain, low);
-  regal_memory_touch(chain, high);
+  regal_memory_touch_window(&chain->memory, low, high);
   return true;
 }
 
-/* Up to which positions an op can go alone. */
-static uint32_t latest(const regal_memory_chain *chain, uint32_t op) {
+/* One op goes elsewhere. Everything between keeps its order, so that only the
+ * records of what this op reads can change. */
+void regal_peak_shift(regal_peak *chain, uint32_t op, uint32_t to) {
+  uint32_t from = chain->position[op], low = least(from, to);
+  uint32_t high = from < to ? to : from, count = high - low + 1;
+  uint32_t *order = chain->order + low;
+  memcpy(chain->window, order, count * sizeof *order);
+  if (from < to)
+    memmove(order, order + 1, (count - 1) * sizeof *order);
+  else
+    memmove(order + 1, order, (count - 1) * sizeof *order);
+  chain->order[to] = op;
+  for (uint32_t i = low; i <= high; i++)
+    chain->position[chain->order[i]] = i;
+  regal_memory_touch_inputs(&chain->memory, op);
+  regal_memory_touch_window(&chain->memory, low, high);
+}
+
+void regal_peak_undo(regal_peak *chain) {
+  const regal_memory *m = &chain->memory;
+  regal_memory_undo(&chain->memory);
+  for (uint32_t i = 0; i < m->window_count; i++) {
+    uint32_t op = chain->window[i], at = m->window_low + i;
+    chain->order[at] = op;
+    chain->position[op] = at;
+  }
+}
+
+uint32_t regal_peak_latest(const regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t at = chain->ops;
   for (uint32_t k = problem->successor_begin[op];
@@ -71,7 +88,7 @@ static uint32_t latest(const regal_memory_chain *chain, uint32_t op) {
   return at - 1;
 }
 
-static uint32_t soonest(const regal_memory_chain *chain, uint32_t op) {
+uint32_t regal_peak_soonest(const regal_peak *chain, uint32_t op) {
   uint32_t at = 0;
   for (uint32_t k = chain->pred_begin[op]; k < chain->pred_begin[op + 1]; k++) {
     uint32_t after = chain->position[chain->pred[k]] + 1;
@@ -81,12 +98,12 @@ static uint32_t soonest(const regal_memory_chain *chain, uint32_t op) {
 }
 
 /* How far to go: a power of two at most, small ones as often as large. */
-static uint32_t draw_reach(regal_memory_chain *chain, uint32_t powers) {
+static uint32_t draw_reach(regal_peak *chain, uint32_t powers) {
   return 1 + draw(chain, 1u << draw(chain, powers));
 }
 
 /* Which way, and how far: anyhow, or past the goal. */
-static bool draw_way(regal_memory_chain *chain, uint32_t at, uint32_t *reach) {
+static bool draw_way(regal_peak *chain, uint32_t at, uint32_t *reach) {
   uint32_t goal = chain->goal;
   if (goal == REGAL_NONE || goal == at || draw(chain, 2)) {
     *reach = draw_reach(chain, 8);
@@ -97,24 +114,27 @@ static bool draw_way(regal_memory_chain *chain, uint32_t at, uint32_t *reach) {
 }
 
 /* One op, alone; `far`: as far as it can. */
-static bool shift_alone(regal_memory_chain *chain, uint32_t op, bool far) {
+static bool shift_alone(regal_peak *chain, uint32_t op, bool far) {
   uint32_t at = chain->position[op], reach;
   bool later = draw_way(chain, at, &reach);
   if (far)
     reach = chain->ops;
-  mark_member(chain, op);
+  uint32_t to, most;
   if (later) {
-    uint32_t most = latest(chain, op);
-    uint32_t to = most - at < reach ? most : at + reach;
-    return to > at && rearrange(chain, at, to, true);
+    most = regal_peak_latest(chain, op);
+    to = most - at < reach ? most : at + reach;
+  } else {
+    most = regal_peak_soonest(chain, op);
+    to = at - most < reach ? most : at - reach;
   }
-  uint32_t most = soonest(chain, op);
-  uint32_t to = at - most < reach ? most : at - reach;
-  return to < at && rearrange(chain, to, at, false);
+  if (to == at)
+    return false;
+  regal_peak_shift(chain, op, to);
+  return true;
 }
 
 /* One op and whatever is in its way. */
-static bool shift_closure(regal_memory_chain *chain, uint32_t op) {
+static bool shift_closure(regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t at = chain->position[op], reach;
   mark_member(chain, op);
@@ -142,7 +162,7 @@ static bool shift_closure(regal_memory_chain *chain, uint32_t op) {
 }
 
 /* A run of ops, as it is, past its neighbours. */
-static bool shift_run(regal_memory_chain *chain, uint32_t op) {
+static bool shift_run(regal_peak *chain, uint32_t op) {
   uint32_t at = chain->position[op];
   uint32_t end = least(chain->ops, at + 1 + draw_reach(chain, 6));
   uint32_t reach = draw_reach(chain, 8);
@@ -176,7 +196,7 @@ static bool shift_run(regal_memory_chain *chain, uint32_t op) {
 
 /* -- The mix --------------------------------------------------------------- */
 
-static bool move_order(regal_memory_chain *chain, uint32_t op) {
+static bool move_order(regal_peak *chain, uint32_t op) {
   uint32_t kind = draw(chain, 16);
   if (kind < 7)
     return shift_alone(chain, op, false);
@@ -187,17 +207,17 @@ static bool move_order(regal_memory_chain *chain, uint32_t op) {
   if (!shift_closure(chain, op))
     return false;
   if (chain->devices > 1 && draw(chain, 2))
-    regal_memory_pack(chain);
+    regal_peak_pack(chain);
   return true;
 }
 
-bool regal_memory_move(regal_memory_chain *chain) {
-  uint32_t op = regal_memory_draw_op(chain);
+bool regal_peak_move(regal_peak *chain) {
+  uint32_t op = regal_peak_draw_op(chain);
   uint32_t kind = chain->devices == 1 ? 0 : draw(chain, 16);
   if (kind < 6)
     return move_order(chain, op);
   if (kind > 6)
-    return regal_memory_move_devices(chain, op);
+    return regal_peak_move_devices(chain, op);
   bool moved = move_order(chain, op);
-  return regal_memory_flip_op(chain, op) || moved;
+  return regal_peak_flip_op(chain, op) || moved;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_memory_anneal: what annealing for peak memory is worth.
+/* bench_peak: what annealing for peak memory is worth.
  *
- *   build/bench/bench_memory_anneal speed
- *   build/bench/bench_memory_anneal quality ARCHIVE LIST [SETTING=VALUE...]
+ *   build/bench/bench_peak speed
+ *   build/bench/bench_peak quality ARCHIVE LIST [SETTING=VALUE...]
  *
  * `speed` prints moves a second (CPU time) on layered graphs of 8 ops a layer.
  * `quality` anneals every graph of LIST (a file of names, maybe in the archive,
@@ -39,7 +39,7 @@ typedef struct settings {
 static void check(regal_context *context, regal_status status) {
   if (status == REGAL_OK)
     return;
-  fprintf(stderr, "bench_memory_anneal: %s\n", regal_error(context));
+  fprintf(stderr, "bench_peak: %s\n", regal_error(context));
   exit(2);
 }
 
@@ -250,7 +250,7 @@ static void anneal_graph(regal_context *context, const settings *with,
 static void read_setting(regal_context *context, settings *with, char *text) {
   char *value = strchr(text, '=');
   if (!value) {
-    fprintf(stderr, "bench_memory_anneal: \"%s\" is no setting\n", text);
+    fprintf(stderr, "bench_peak: \"%s\" is no setting\n", text);
     exit(1);
   }
   *value++ = 0;
@@ -361,7 +361,7 @@ int main(int argc, char **argv) {
   else if (argc >= 4 && !strcmp(argv[1], "quality"))
     quality(context, argc, argv);
   else
-    fputs("usage: bench_memory_anneal speed | quality ARCHIVE LIST "
+    fputs("usage: bench_peak speed | quality ARCHIVE LIST "
           "[SETTING=VALUE...]\n",
           stderr);
   regal_context_free(context);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of tensors, and what ops do to memory by them: see order_memory.h. */
-#include <string.h>
-
-#include "anneal/order/memory_parts.h"
+/* Memory along an order with exchanges: records of tensors, what they make ops
+ * do to memory, and which op to move where a limit is passed. See
+ * anneal/order/memory.h; the profile is in anneal/order/memory.c.
+ *
+ * A move marks the tensors that its ops read or make. Their records are found
+ * anew, and events follow the difference. It also marks blocks: those in which
+ * an event changed, and around them all up to the exchanges with which the
+ * tensors travel. Blocks without a mark can be skipped by the scan.
+ */
+#include "anneal/memory/readers.h"
+#include "anneal/order/memory.h"
 
 #define BLOCK_BITS 4
 #define SPREAD_WEIGHT 2.0 /* of the mean over blocks */
@@ -13,7 +20,6 @@ void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
                                regal_order *order) {
   const regal_problem *problem = order->problem;
   size_t ops = problem->ops, tensors = problem->tensors;
-  size_t readers = problem->shared ? problem->reader_begin[problem->shared] : 0;
   memory->problem = problem;
   memory->order = order;
   memory->bits = BLOCK_BITS;
@@ -29,63 +35,32 @@ void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
   memory->trial = regal_carve(carver, memory->blocks, sizeof *memory->trial);
   memory->changed = regal_carve(carver, memory->blocks, 4);
   memory->concerned = regal_carve(carver, memory->blocks, 4);
-  memory->holders = regal_carve(carver, 2 * (size_t)problem->shared, 4);
-  memory->shared_begin = regal_carve(carver, ops + 1, 4);
-  memory->shared = regal_carve(carver, readers, 4);
+  regal_residents_layout(&memory->residents, carver, problem);
 }
 
 void regal_order_memory_create(regal_order_memory *memory) {
   const regal_problem *problem = memory->problem;
-  uint32_t *begin = memory->shared_begin, ops = problem->ops;
-  uint32_t readers =
-      problem->shared ? problem->reader_begin[problem->shared] : 0;
   memory->stamps = 0;
   memset(memory->stamp, 0, problem->tensors * 4);
   memset(memory->changed, 0, memory->blocks * 4);
   memset(memory->concerned, 0, memory->blocks * 4);
   memset(memory->early, 0, problem->tensors);
-  memset(begin, 0, ((size_t)ops + 1) * 4);
-  for (uint32_t r = 0; r < readers; r++)
-    begin[problem->reader[r]]++;
-  for (uint32_t op = 0, sum = 0; op <= ops; op++) {
-    sum += begin[op];
-    begin[op] = sum; /* where the row ends, until it is filled */
-  }
-  for (uint32_t p = problem->shared; p-- > 0;)
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++)
-      memory->shared[--begin[problem->reader[r]]] = p;
+  regal_residents_create(&memory->residents, problem);
 }
 
 /* -- Records and events -------------------------------------------------------
  */
 
-REGAL_INLINE uint32_t device_of(const regal_order_memory *memory, uint32_t op) {
-  return memory->order->cells[op].device;
-}
-
 static regal_order_record find_record(const regal_order_memory *memory,
                                       uint32_t tensor) {
-  const regal_problem *problem = memory->problem;
-  const uint32_t *position = memory->order->position;
-  uint32_t made_by = problem->producer[tensor];
-  regal_order_record found = {made_by, REGAL_NONE, REGAL_NONE,
-                              device_of(memory, made_by)};
-  uint32_t local = position[made_by], first = UINT32_MAX, last = 0;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
-    uint32_t op = problem->consumer[u], at = position[op];
-    if (device_of(memory, op) == found.home) {
-      found.local = at > local ? op : found.local;
-      local = at > local ? at : local;
-      continue;
-    }
-    found.first = at < first ? op : found.first;
-    first = at < first ? at : first;
-    found.last = at >= last ? op : found.last;
-    last = at >= last ? at : last;
-  }
-  return found;
+  const regal_order *order = memory->order;
+  regal_memory_readers found;
+  regal_memory_find_readers(memory->problem, order->position, order->device_of,
+                            tensor, &found);
+  uint32_t other = found.home ^ 1;
+  return (regal_order_record){
+      found.local, found.remote ? found.first[other] : REGAL_NONE,
+      found.remote ? found.last[other] : REGAL_NONE, found.home};
 }
 
 /* Adds what a record means to the events; `sign` -1 takes it away. */
@@ -160,21 +135,6 @@ static void include_record(regal_order_memory *memory, uint32_t tensor,
 /* -- The whole order ----------------------------------------------------------
  */
 
-void regal_order_memory_hold(regal_order_memory *memory, int64_t held[2]) {
-  const regal_problem *problem = memory->problem;
-  held[0] = held[1] = 0;
-  memset(memory->holders, 0, 2 * (size_t)problem->shared * 4);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    held[device_of(memory, op)] += problem->resident_bytes[op];
-  for (uint32_t p = 0; p < problem->shared; p++)
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++) {
-      uint32_t device = device_of(memory, problem->reader[r]);
-      if (memory->holders[2 * p + device]++ == 0)
-        held[device] += problem->shared_bytes[p];
-    }
-}
-
 void regal_order_memory_rebuild(regal_order_memory *memory) {
   const regal_problem *problem = memory->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
@@ -212,23 +172,6 @@ static void mark_tensors(regal_order_memory *memory, uint32_t op) {
   for (uint32_t t = problem->output_begin[op];
        t < problem->output_begin[op + 1]; t++)
     mark_tensor(memory, t);
-}
-
-/* Parameters go with the op from one device to the other. */
-static void move_residents(regal_order_memory *memory, uint32_t op,
-                           uint32_t from) {
-  const regal_problem *problem = memory->problem;
-  uint32_t to = from ^ 1;
-  memory->base[from] -= problem->resident_bytes[op];
-  memory->base[to] += problem->resident_bytes[op];
-  for (uint32_t k = memory->shared_begin[op]; k < memory->shared_begin[op + 1];
-       k++) {
-    uint32_t p = memory->shared[k], *holders = memory->holders + 2 * (size_t)p;
-    if (--holders[from] == 0)
-      memory->base[from] -= problem->shared_bytes[p];
-    if (holders[to]++ == 0)
-      memory->base[to] += problem->shared_bytes[p];
-  }
 }
 
 /* Exchanges may change wherever something reads what a moved op makes. */
@@ -280,7 +223,9 @@ void regal_order_memory_begin(regal_order_memory *memory, uint32_t toggled) {
   for (uint32_t i = 0; i < order->flips; i++) {
     mark_tensors(memory, order->flipped[i]);
     include_readers(memory, order->flipped[i]);
-    move_residents(memory, order->flipped[i], order->flipped_from[i]);
+    regal_residents_move(&memory->residents, memory->problem, order->flipped[i],
+                         order->flipped_from[i], order->flipped_from[i] ^ 1u,
+                         memory->base);
   }
   for (uint32_t i = 0; i < memory->dirty_count; i++) {
     uint32_t tensor = memory->dirty[i];
@@ -311,5 +256,77 @@ void regal_order_memory_take_back(regal_order_memory *memory) {
     memory->records[tensor] = memory->old[i];
   }
   for (uint32_t i = order->flips; i-- > 0;)
-    move_residents(memory, order->flipped[i], order->flipped_from[i] ^ 1u);
+    regal_residents_move(&memory->residents, memory->problem, order->flipped[i],
+                         order->flipped_from[i] ^ 1u, order->flipped_from[i],
+                         memory->base);
+}
+
+/* -- Which op ----------------------------------------------------------------
+ */
+
+static uint32_t draw(regal_random *random, uint32_t below) {
+  return (uint32_t)regal_random_below(random, below);
+}
+
+/* A block beyond the limit of a device, the next one after a random one; or
+ * REGAL_NONE. */
+static uint32_t draw_block(const regal_order_memory *memory,
+                           regal_random *random, uint32_t *device) {
+  const int64_t *limit = memory->problem->limit;
+  uint32_t from = draw(random, memory->blocks);
+  for (uint32_t i = 0; i < memory->blocks; i++) {
+    uint32_t k =
+        from + i < memory->blocks ? from + i : from + i - memory->blocks;
+    const int64_t *peak = memory->levels[k].peak;
+    if (peak[0] <= limit[0] && peak[1] <= limit[1])
+      continue;
+    *device = peak[0] - limit[0] > peak[1] - limit[1] ? 0 : 1;
+    return k;
+  }
+  return REGAL_NONE;
+}
+
+/* Whether the device has the tensor at a position, nearly: exchanges may bring
+ * it sooner and take it later. */
+static bool is_held(const void *state, uint32_t tensor, uint32_t device,
+                    uint32_t at) {
+  const regal_order_memory *memory = state;
+  const regal_order_record *record = &memory->records[tensor];
+  const uint32_t *position = memory->order->position;
+  if (record->home != device)
+    return record->first != REGAL_NONE && position[record->first] <= at &&
+           at <= position[record->last];
+  return memory->problem->is_final[tensor] || at <= position[record->local] ||
+         (record->first != REGAL_NONE && at <= position[record->first]);
+}
+
+/* The producer, or the last to need it here, or the first there. */
+static uint32_t draw_side(const regal_order_memory *memory,
+                          regal_random *random, uint32_t tensor) {
+  const regal_order_record *record = &memory->records[tensor];
+  switch (draw(random, 4)) {
+  case 0:
+    return record->local;
+  case 1:
+    return record->first != REGAL_NONE ? record->first : record->local;
+  default:
+    return memory->problem->producer[tensor];
+  }
+}
+
+uint32_t regal_order_memory_draw(const regal_order_memory *memory,
+                                 regal_random *random) {
+  uint32_t ops = memory->problem->ops, device;
+  uint32_t block = draw_block(memory, random, &device);
+  if (block == REGAL_NONE)
+    return draw(random, ops);
+  uint32_t at = (block << memory->bits) + draw(random, 1u << memory->bits);
+  at = at < ops ? at : ops - 1;
+  uint32_t tensor =
+      draw(random, 2)
+          ? regal_memory_draw_held(memory->problem, memory->order->op_at, at,
+                                   device, is_held, memory, random)
+          : REGAL_NONE;
+  return tensor == REGAL_NONE ? memory->order->op_at[at]
+                              : draw_side(memory, random, tensor);
 }

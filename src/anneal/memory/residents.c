@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters on devices: see anneal/memory/residents.h. A change of device
+ * costs O(shared parameters of the op). */
+#include "anneal/memory/residents.h"
+
+void regal_residents_layout(regal_residents *residents, regal_carver *carver,
+                            const regal_problem *problem) {
+  size_t ops = problem->ops;
+  size_t readers = problem->shared ? problem->reader_begin[problem->shared] : 0;
+  residents->shared_begin = regal_carve(carver, ops + 1, 4);
+  residents->shared = regal_carve(carver, readers, 4);
+  residents->holders =
+      regal_carve(carver, (size_t)problem->shared * problem->devices, 4);
+}
+
+void regal_residents_create(regal_residents *residents,
+                            const regal_problem *problem) {
+  uint32_t *begin = residents->shared_begin, ops = problem->ops;
+  uint32_t readers =
+      problem->shared ? problem->reader_begin[problem->shared] : 0;
+  memset(begin, 0, ((size_t)ops + 1) * sizeof *begin);
+  for (uint32_t r = 0; r < readers; r++)
+    begin[problem->reader[r]]++;
+  for (uint32_t op = 0, sum = 0; op <= ops; op++) {
+    sum += begin[op];
+    begin[op] = sum; /* where the row ends, until it is filled */
+  }
+  for (uint32_t p = problem->shared; p-- > 0;)
+    for (uint32_t r = problem->reader_begin[p];
+         r < problem->reader_begin[p + 1]; r++)
+      residents->shared[--begin[problem->reader[r]]] = p;
+}
+
+void regal_residents_count(regal_residents *residents,
+                           const regal_problem *problem,
+                           const uint8_t *placement, int64_t *held) {
+  size_t d = problem->devices;
+  memset(held, 0, d * sizeof *held);
+  memset(residents->holders, 0, problem->shared * d * 4);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    held[placement[op]] += problem->resident_bytes[op];
+  for (uint32_t p = 0; p < problem->shared; p++)
+    for (uint32_t r = problem->reader_begin[p];
+         r < problem->reader_begin[p + 1]; r++) {
+      uint32_t device = placement[problem->reader[r]];
+      if (residents->holders[p * d + device]++ == 0)
+        held[device] += problem->shared_bytes[p];
+    }
+}
+
+void regal_residents_move(regal_residents *residents,
+                          const regal_problem *problem, uint32_t op,
+                          uint32_t from, uint32_t to, int64_t *held) {
+  held[from] -= problem->resident_bytes[op];
+  held[to] += problem->resident_bytes[op];
+  for (uint32_t k = residents->shared_begin[op];
+       k < residents->shared_begin[op + 1]; k++) {
+    uint32_t p = residents->shared[k];
+    uint32_t *holders = residents->holders + (size_t)p * problem->devices;
+    if (--holders[from] == 0)
+      held[from] -= problem->shared_bytes[p];
+    if (holders[to]++ == 0)
+      held[to] += problem->shared_bytes[p];
+  }
+}

@@ -20,7 +20,7 @@
 
 static void remember(regal_memory *m, void *where, uint64_t old,
                      uint32_t size) {
-  assert(m->trail_count < m->trail_room); /* seen to by the caller */
+  assert(m->trail_count < m->trail_room); /* the caller checks */
   m->trail[m->trail_count++] = (regal_memory_change){where, old, size};
 }
 

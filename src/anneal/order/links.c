@@ -1,14 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Overlapped transfers. The state before a position is the clocks, when each
- * link is free, and the ends of ops. A tensor is sent just before its first
- * reader on a device, and all later ones run after that: when it arrives, and
- * what an op of the same device waits for, need not be remembered.
+/* Moves on an order with overlapped transfers: their run time, incrementally.
  *
- * A trial writes ends over those that are kept, and what it wrote over is
- * noted. It is over early when clocks and links are those of a mark and no end
- * that changed is read later; or when the tails say that it will cost too much.
- * Tails are found backwards from the end, only as far as trials have asked for
- * them, and hold until a move that is kept changes something behind.
+ * A tensor is sent to a device just before its first reader there, as soon as
+ * its producer has ended and the link is free; links serve transfers in the
+ * order of these readers. The state before a position is a clock for each
+ * device, when each link is free, and the ends of ops. Arrivals need not be
+ * remembered: the first reader waits for the tensor, and later ones run after
+ * it. Nor need the ends of ops that are read on their own device only.
+ *
+ * A trial simulates the changed order from the mark before the first touched
+ * position. It writes ends and sends over the kept ones and notes what was
+ * there; a refused move is undone from these notes, an accepted one copies its
+ * marks. Most trials end early, for one of three reasons:
+ *
+ * - Behind the last touched position clocks and links are those of a mark, and
+ *   no end that changed is read later (`meets`): the run time is the kept one.
+ *   Unlike with blocking transfers there is no constant delay, as links and
+ *   clocks are rarely all delayed alike.
+ * - An op starts so late that its tail, the longest way from its start to the
+ * end of the plan, exceeds what is allowed (`run_each`).
+ * - Clocks and links at a mark and their tails exceed it (`at_least`).
+ *
+ * Tails are longest ways in the graph whose edges are: the next op of the
+ * device, the next transfer of the link, a send, an arrival, a wait. They are
+ * found backwards, only as far as trials have asked for them, and hold until a
+ * kept move changes something behind. For a trial they are lower bounds, which
+ * hold where its graph contains the ways they count. From `bounded` on
+ * (anneal/order/touch.c) it contains those that do not use queues at links;
+ * from `settled` on all, for there no transfer has been taken out of a queue
+ * any more. A lower bound may refuse a move, but is never the cost of an
+ * accepted one: all accepted costs are exact.
+ *
+ * A trial costs O(ops from the first touched position to where it ends, and
+ * their degree), and O(devices^2) for each block of positions; find_tails the
+ * same backwards.
  */
 #include <string.h>
 

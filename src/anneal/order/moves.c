@@ -70,7 +70,7 @@ static void flip_cluster(regal_order_chain *c, uint32_t op, uint32_t device,
   }
 }
 
-/* A run of ops that stand together in the file, or in its fold: those on the
+/* A run of neighbours in the file, or in its fold: those on the
  * op's device; one time in eight all of them. */
 static void flip_run(regal_order_chain *c, uint32_t op, uint32_t device) {
   const regal_problem *problem = c->problem;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* An order of ops: its arrays, what each op is to the simulation (a cell), and
+ * the changes that a move makes to them and takes back. A shift costs
+ * O(distance
+ * + degree), a change of device O(degree * devices). See anneal/order/order.h.
+ */
 #include "anneal/order/order.h"
 
 #include <string.h>

@@ -4,16 +4,22 @@
  *
  * Transfers follow from order and placement: with blocking transfers they are
  * batched (decode/pending.h), with links each is late, just before its first
- * reader (decode/walk.h). A move is tried in place: shifts and flips change the
- * order and the placement, `cost` finds what the changed order would cost, and
- * then it is either kept or taken back. Costs are exact.
+ * reader (decode/walk.h). So the run time is a function of the order and the
+ * placement alone.
+ *
+ * A move is tried in place: shifts and flips change the order and the
+ * placement, and note which positions they touch (anneal/order/touch.c); `cost`
+ * finds what the changed order would cost, and then it is either kept or taken
+ * back. Costs are exact: tests compare them with a walk over the whole order.
  *
  * The state of the simulation before every block of positions is kept (a mark).
  * A changed order is simulated from the mark before the first position that the
- * move touches; where it meets an old mark again, apart from a constant added
- * to all clocks, nothing but that constant is left to be known. Most moves are
- * refused: for these the tails, which say how long the rest takes from each
- * device's clock, settle the cost as soon as nothing touched lies ahead.
+ * move touches; where it meets an old mark again (for blocking transfers: apart
+ * from a constant added to all clocks), nothing else is left to be known. Most
+ * moves are refused: for these the tails, which say how long the rest takes
+ * from each device's clock, settle the cost as soon as nothing touched lies
+ * ahead. anneal/order/blocking.c and anneal/order/links.c have the details of
+ * the two kinds of machines.
  */
 #ifndef REGAL_ANNEAL_ORDER_ORDER_H
 #define REGAL_ANNEAL_ORDER_ORDER_H

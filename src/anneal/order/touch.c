@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a move touches: positions at which a simulation of the changed order may
- * do something else than before, given the same state. */
+ * do something else than before, given the same state. With blocking transfers
+ * they are kept as separate stretches, between which a simulation can jump;
+ * with links as one stretch, and the positions from which tails hold beside it.
+ */
 #include "anneal/order/order.h"
 
 static uint32_t later(uint32_t a, uint32_t b) {

@@ -80,8 +80,9 @@ static bool flip_window(regal_peak *chain, uint32_t op, uint32_t size) {
   return changed;
 }
 
-/* Where many ops make the same peak, each alone changes devices in vain: all
- * that need half as much as this one, or more, go to one device. */
+/* Where many ops make the same peak, to change the device of one of them does
+ * not help: all that need half as much as this one, or more, go to one device.
+ */
 static bool gather(regal_peak *chain) {
   if (chain->crowded_count == 0)
     return false;

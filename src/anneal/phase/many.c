@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase annealing: many ops change their device at once, those that stand
- * together in the file or in its fold, or a connected cluster. Other moves find
- * no way there: a plan on one device gets better only when a whole stage has
- * left it.
+/* Phase annealing: many ops change their device at once: neighbours in the file
+ * or in its fold, or a connected cluster. Other moves cannot do that: a plan on
+ * one device gets better only when a whole stage has left it.
  *
- * Phases are drafted anew, O(ops + uses): each keeps its ops, but becomes
- * several where an edge now leads from device to device within it, and joins
- * the one before it where that is legal and costs no more. So what left a
- * device at once works beside what does not need it.
+ * All phases are then drafted anew, O(ops + uses): each keeps its ops, but
+ * becomes several where an edge now leads from device to device within it, and
+ * joins the one before it where that is legal and costs no more. So the ops
+ * that moved run in parallel with those that do not need them at once. The
+ * draft replaces the solution only if it is accepted.
  */
 #include "anneal/phase/phase.h"
 
@@ -19,7 +19,7 @@ static uint32_t draw_length(regal_phase *s) {
   return 2u << (uint32_t)regal_random_below(&s->random, most);
 }
 
-/* Ops that stand together in the file or in its fold: those on the device of
+/* Neighbours in the file or in its fold: those on the device of
  * `op` go to `device`; one time in eight the two change places. */
 static void place_run(regal_phase *s, uint32_t op, uint32_t device, bool fold) {
   bool both = regal_random_below(&s->random, 8) == 0;
@@ -83,13 +83,6 @@ static int64_t transfers_of(const regal_phase *s) {
   return cost;
 }
 
-static int64_t largest(const regal_phase *s, const int64_t *load) {
-  int64_t most = load[0];
-  for (uint32_t a = 1; a <= s->mask; a++)
-    most = regal_later(most, load[a]);
-  return most;
-}
-
 /* Drafts the ops order[begin .. end - 1], one phase, after the `groups` that
  * there are; returns how many there are then. */
 static uint32_t draft_phase(regal_phase *s, uint32_t begin, uint32_t end,
@@ -120,7 +113,8 @@ static uint32_t draft_phase(regal_phase *s, uint32_t begin, uint32_t end,
   int64_t together = 0;
   for (uint32_t a = 0; a < width; a++)
     together = regal_later(together, last[a] + last[width + a]);
-  if (together > largest(s, last) + largest(s, last + width))
+  if (together >
+      regal_phase_largest(s, last) + regal_phase_largest(s, last + width))
     return made;
   for (uint32_t a = 0; a < width; a++)
     last[a] += last[width + a];
@@ -158,7 +152,7 @@ void regal_phase_flip_many(regal_phase *s, double temperature_ns) {
     if (s->bucket[phase] > begin)
       groups = draft_phase(s, begin, s->bucket[phase], groups);
   for (uint32_t k = 0; k < groups; k++)
-    cost += largest(s, s->draft_load + ((size_t)k << s->shift));
+    cost += regal_phase_largest(s, s->draft_load + ((size_t)k << s->shift));
   if (cost <= allowed)
     take_draft(s, groups);
 }

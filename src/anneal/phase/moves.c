@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phase annealing: the moves.
  *
- * Most are of a single op; the others do what single ops cannot without going
- * over a ridge: two ops change places, a connected part changes its device, a
- * phase becomes two, devices change their roles. Every move leaves a legal
- * solution. One random number says which op, which move and where; larger moves
- * draw more.
+ * Most move a single op. The others reach solutions that single ops reach only
+ * through much worse ones: two ops change places, a connected part changes its
+ * device, a phase becomes two, devices change their roles. Every move leaves a
+ * legal solution. One random number says which op, which move and where; larger
+ * moves draw more.
+ *
+ * A move of several ops is made op by op, each for its own change of the cost
+ * given those before; it is accepted or taken back as a whole
+ * (anneal/phase/place.h). The machines are told apart by `mode`, a constant in
+ * each of the four copies of the loop: with two devices a place is phase and
+ * one bit, and the largest load of a phase is one comparison.
  */
 #include "anneal/phase/place.h"
 
@@ -136,8 +142,7 @@ REGAL_INLINE void swap(regal_phase *s, uint32_t op, double temperature_ns,
   int64_t before = phase_begin_tries(s);
   phase_try(s, op, there, mode);
   phase_try(s, other, here, mode);
-  phase_end_tries(s, before, phase_accepts(s, s->cost - before, temperature_ns),
-                  mode);
+  phase_end_tries(s, before, true, temperature_ns, mode);
 }
 
 /* -- Clusters -------------------------------------------------------------- */
@@ -197,8 +202,7 @@ static void flip_component(regal_phase *s, uint32_t op, uint32_t wanted,
   for (uint32_t i = 0; i < s->members; i++)
     phase_try(s, s->cluster[i], (s->at[s->cluster[i]] & ~s->mask) | device,
               mode);
-  phase_end_tries(s, before, phase_accepts(s, s->cost - before, temperature_ns),
-                  mode);
+  phase_end_tries(s, before, true, temperature_ns, mode);
 }
 
 /* A connected cluster on one device, in ascending order. */
@@ -285,8 +289,7 @@ static void move_cluster(regal_phase *s, uint32_t op, uint32_t wanted,
       continue;
     try_phases(s, member, device, mode);
   }
-  phase_end_tries(s, before, phase_accepts(s, s->cost - before, temperature_ns),
-                  mode);
+  phase_end_tries(s, before, true, temperature_ns, mode);
 }
 
 /* -- Phases ---------------------------------------------------------------- */
@@ -308,8 +311,7 @@ static void split(regal_phase *s, uint32_t op, double temperature_ns,
   int64_t before = phase_begin_tries(s);
   for (uint32_t i = 0; i < s->members; i++)
     phase_try(s, s->cluster[i], s->at[s->cluster[i]] + s->mask + 1, mode);
-  phase_end_tries(s, before, phase_accepts(s, s->cost - before, temperature_ns),
-                  mode);
+  phase_end_tries(s, before, true, temperature_ns, mode);
 }
 
 /* Two devices change roles in the op's phase, or from it on. */
@@ -329,9 +331,7 @@ static void swap_devices(regal_phase *s, uint32_t op, bool all_later,
       if (may)
         phase_try(s, m, s->at[m] ^ a ^ b, mode);
     }
-  phase_end_tries(s, before,
-                  may && phase_accepts(s, s->cost - before, temperature_ns),
-                  mode);
+  phase_end_tries(s, before, may, temperature_ns, mode);
 }
 
 /* -- The mix --------------------------------------------------------------- */
@@ -345,7 +345,7 @@ typedef struct mix {
 static const mix free_mix = {32, 32, 6, 15, 1};
 static const mix costs_mix = {0, 16, 2, 4, 1};
 
-/* Moves that are dear, up to O(ops), and help now and then. */
+/* Moves that are expensive, up to O(ops), and help now and then. */
 static void rare_move(regal_phase *s, uint32_t op, double temperature_ns,
                       phase_mode mode) {
   uint32_t kind = draw(s, 64);

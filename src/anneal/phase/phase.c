@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `phase`: annealing for blocking transfers, on phases between barriers. See
- * anneal/phase/phase.h for the model. A move costs O(degree) whatever the size
- * of the graph, because the cost is a sum over phases and tensors.
+/* `phase`: annealing for blocking transfers, on phases between barriers; run
+ * time only. anneal/phase/phase.h has the representation and why a move costs
+ * O(degree).
+ *
+ * Three kinds of steps. Moves of one or a few ops (moves.c), several million a
+ * second. After every `ops` moves or so, one of many ops (many.c), O(ops). And
+ * after 40 moves for each op phases are numbered anew (tidy.c), which merges
+ * neighbours. -log of a chance, for Metropolis' rule, is read from a table of
+ * 1024 evenly spread chances.
+ *
+ * The best solution is not copied when it is found, which is often, but when
+ * the chain is about to leave it: then only the ops that changed since the last
+ * copy are written (`changed`).
  */
 #include <math.h>
 

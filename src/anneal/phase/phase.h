@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of phase annealing, shared by the files search/phase*.c.
+/* Phase annealing: the state of one chain. The annealer is phase.c, its moves
+ * moves.c and many.c, plans are read and written in plan.c.
  *
- * Every op has a phase and a device. Between phases all devices wait for each
- * other and what is pending travels, so a plan takes
+ * Every op has a phase and a device, together its place. Between phases all
+ * devices wait for each other and what is pending travels, so a plan takes
  *
  *   sum over phases of the largest load of a device in it
  *   + sum over tensors of the transfers to devices with a reader.
@@ -11,6 +12,14 @@
  * plan is a solution of the same cost (without control edges that wait). With
  * more devices only two of them meet at a transfer, and an op that waits for
  * another one meets nobody: there this is an upper bound.
+ *
+ * The order of phases enters the cost nowhere; only legality depends on it. So
+ * the change of the cost by a move is a difference of two loads in two phases
+ * and of the transfers of the tensors that the op reads and writes: exact
+ * integers, O(degree + devices), whatever the size of the graph. An order of
+ * ops (anneal/order) has to be simulated from the change on; this
+ * representation is several times as fast for each move, and it can merge and
+ * split phases.
  *
  * Invariants:
  * - Legal: an edge i -> j has phase(i) < phase(j), or both are in the same
@@ -29,7 +38,7 @@
 /* The most devices: the loads take 2 * ops * devices numbers. */
 #define REGAL_PHASE_DEVICES 16
 #define REGAL_PHASE_OPS (1u << 24)
-/* The most ops that one move can touch, but for whole phases. */
+/* The most ops that one move can touch, except for whole phases. */
 #define REGAL_PHASE_CLUSTER 128
 #define REGAL_PHASE_SURPRISES 1024
 
@@ -101,6 +110,15 @@ static inline uint32_t regal_phase_of(const regal_phase *s, uint32_t place) {
   return place >> s->shift;
 }
 
+/* The largest load of a phase, whose loads begin there. */
+static inline int64_t regal_phase_largest(const regal_phase *s,
+                                          const int64_t *load) {
+  int64_t largest = load[0];
+  for (uint32_t a = 1; a <= s->mask; a++)
+    largest = regal_later(largest, load[a]);
+  return largest;
+}
+
 /* Everything about `at` anew, and its cost. O(ops + uses + phases). */
 void regal_phase_recompute(regal_phase *s);
 /* Copies the best solution if it is the present one: before this changes for
@@ -115,20 +133,19 @@ static inline void regal_phase_note_best(regal_phase *s) {
 }
 
 /* Drops empty phases, merges neighbours where that is legal and cheaper, and
- * leaves an empty phase before each and after the last (phase_tidy.c). */
+ * leaves an empty phase before each and after the last. */
 void regal_phase_tidy(regal_phase *s);
 /* Ops by phase, then by index, into `order`; bucket[k] is where phase k ends.
  * `phases` is above all of them. */
 void regal_phase_sort(regal_phase *s, const uint32_t *at, uint32_t phases);
 
-/* phase_plan.c. */
 void regal_phase_read(regal_phase *s, const regal_plan *plan);
 void regal_phase_write(regal_phase *s, regal_plan *plan);
 
-/* phase_moves.c. */
+/* So many moves. */
 void regal_phase_run(regal_phase *s, double temperature_ns, uint32_t moves);
 
-/* phase_many.c: one move of many ops. */
+/* One move of many ops. */
 void regal_phase_flip_many(regal_phase *s, double temperature_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phase annealing: what it costs to put an op elsewhere, doing so, and moves of
  * several ops that are undone when they are not accepted. All inlined into
- * phase_moves.c; `mode` is a constant there.
+ * anneal/phase/moves.c; `mode` is a constant there.
  */
 #ifndef REGAL_ANNEAL_PHASE_PLACE_H
 #define REGAL_ANNEAL_PHASE_PLACE_H
@@ -172,10 +172,11 @@ REGAL_INLINE void phase_try(regal_phase *s, uint32_t op, uint32_t to,
   phase_try_for(s, op, to, phase_delta(s, op, to, mode), mode);
 }
 
-/* Keeps what was tried, or takes it back. */
-REGAL_INLINE void phase_end_tries(regal_phase *s, int64_t before, bool keep,
-                                  phase_mode mode) {
-  if (keep) {
+/* Keeps what was tried, by Metropolis' rule and if it is `legal`; or takes it
+ * back. */
+REGAL_INLINE void phase_end_tries(regal_phase *s, int64_t before, bool legal,
+                                  double temperature_ns, phase_mode mode) {
+  if (legal && phase_accepts(s, s->cost - before, temperature_ns)) {
     regal_phase_note_best(s);
     return;
   }

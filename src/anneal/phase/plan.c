@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase annealing: phases from a plan, and a plan from phases. */
+/* Phase annealing: phases from a plan, and a plan from phases. A plan's
+ * transfers become barriers between phases; a solution's barriers become the
+ * transfers of what an op of the phase needs. */
 #include "anneal/phase/phase.h"
 
 /* A plan on one device says nothing about phases. With one op in each, every op
@@ -81,7 +83,7 @@ static void meet(regal_phase *s, uint32_t begin, uint32_t end, regal_plan *plan,
   }
 }
 
-/* The plan as the model of cost has it, so at most as dear. */
+/* The plan as the model of cost has it; it costs no more. */
 static regal_fitness write_phases(regal_phase *s, uint32_t phases,
                                   regal_plan *plan) {
   const regal_problem *problem = s->problem;

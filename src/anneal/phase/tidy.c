@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phase annealing: the numbers of phases, and a solution's cost from scratch.
- */
+ * Moves leave phases empty and split others; now and then they are numbered
+ * anew, in O(ops + uses), so that there are few, and an empty one everywhere
+ * for a move to use. */
 #include "anneal/phase/phase.h"
 
 void regal_phase_sort(regal_phase *s, const uint32_t *at, uint32_t phases) {
@@ -44,14 +46,6 @@ static int64_t count_readers(regal_phase *s) {
   return cost;
 }
 
-static int64_t largest_load(const regal_phase *s, uint32_t phase) {
-  const int64_t *load = s->load + ((size_t)phase << s->shift);
-  int64_t largest = 0;
-  for (uint32_t a = 0; a <= s->mask; a++)
-    largest = load[a] > largest ? load[a] : largest;
-  return largest;
-}
-
 void regal_phase_recompute(regal_phase *s) {
   memset(s->load, 0, ((size_t)s->phases << s->shift) * sizeof *s->load);
   for (uint32_t op = 0; op < s->ops; op++)
@@ -60,7 +54,7 @@ void regal_phase_recompute(regal_phase *s) {
   link_members(s);
   s->cost = s->readers ? count_readers(s) : 0;
   for (uint32_t phase = 0; phase < s->phases; phase++)
-    s->cost += largest_load(s, phase);
+    s->cost += regal_phase_largest(s, s->load + ((size_t)phase << s->shift));
 }
 
 /* Whether the ops order[begin .. end - 1], one phase, can join `phase`, the
@@ -81,13 +75,10 @@ static bool may_join(const regal_phase *s, uint32_t begin, uint32_t end,
 /* Joins the loads of a phase into those of the group if that costs less. */
 static bool join_loads(const regal_phase *s, int64_t *group,
                        const int64_t *load) {
-  int64_t apart[2] = {0, 0}, together = 0;
-  for (uint32_t a = 0; a <= s->mask; a++) {
-    apart[0] = regal_later(apart[0], group[a]);
-    apart[1] = regal_later(apart[1], load[a]);
+  int64_t together = 0;
+  for (uint32_t a = 0; a <= s->mask; a++)
     together = regal_later(together, group[a] + load[a]);
-  }
-  if (together >= apart[0] + apart[1])
+  if (together >= regal_phase_largest(s, group) + regal_phase_largest(s, load))
     return false;
   for (uint32_t a = 0; a <= s->mask; a++)
     group[a] += load[a];

@@ -4,6 +4,8 @@
 #ifndef REGAL_BASE_CARVE_H
 #define REGAL_BASE_CARVE_H
 
+#include <string.h>
+
 #include "base/context.h"
 
 #define REGAL_CARVE_ALIGN 64 /* a cache line, so that threads do not share */
@@ -35,5 +37,22 @@ static inline bool regal_carver_alloc(regal_context *context,
   ((layout), regal_carver_alloc((context), &(carver))                          \
                  ? ((layout), REGAL_OK)                                        \
                  : regal_fail_memory(context))
+
+/* A copy of the struct `plain` with its arrays behind it, in one block that
+ * regal_release frees; NULL when memory is out. `layout` is called first for
+ * `plain` and then for the copy. */
+static inline void *
+regal_carve_struct(regal_context *context, void *plain, size_t size,
+                   void (*layout)(void *made, regal_carver *carver)) {
+  regal_carver carver = {NULL, 0};
+  regal_carve(&carver, 1, size);
+  layout(plain, &carver);
+  if (!regal_carver_alloc(context, &carver))
+    return NULL;
+  void *made = regal_carve(&carver, 1, size);
+  memcpy(made, plain, size);
+  layout(made, &carver);
+  return made;
+}
 
 #endif

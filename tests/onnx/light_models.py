@@ -40,7 +40,7 @@ PUBLISHED = {
     "inception_v2": (4.058 / 2, 11.185, "googlenet-v2: " + OPEN_MODEL_ZOO),
     # With 227 x 227 pixels, as the network was published.
     "bvlc_alexnet": (0.727, 60.965,
-                     "albanie/convnet-burden, README.md; parameters: "
+                     "albanie/convnet-violation, README.md; parameters: "
                      + OPEN_MODEL_ZOO),
     "shufflenet": (0.133, 5.3 / 4,
                    "Zhang et al. 2017 (arXiv 1707.01083), table 1, 4 groups; "

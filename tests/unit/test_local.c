@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "anneal/driver/annealers.h"
 #include "anneal/local/local.h"
 #include "cost/verify/verify.h"
 #include "decode/walk.h"
@@ -231,7 +232,7 @@ static void test_engines_are_exact(void **state) {
   for (uint64_t seed = 1; seed <= 240; seed++) {
     begin_case(b, seed, 60, 5, seed % 2 ? REGAL_RUNTIME : REGAL_MEMORY, 1);
     check_engine(b, &regal_local_order, seed);
-    if (!regal_local_peak.suits(b->problem))
+    if (!regal_annealer_memory.suits(b->problem))
       continue;
     check_engine(b, &regal_local_peak, seed);
     memory++;

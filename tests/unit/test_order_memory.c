@@ -160,11 +160,11 @@ static void run_moves(fixture *f, uint32_t moves) {
     double allowed = INFINITY;
     if (draw(f, 2))
       allowed =
-          draw(f, 3) + regal_order_memory_burden(
+          draw(f, 3) + regal_order_memory_violation(
                            &f->memory, regal_order_memory_excess(&f->memory));
     regal_order_excess found =
         regal_order_memory_try(&f->memory, toggled, allowed);
-    bool passes = regal_order_memory_burden(&f->memory, found) <= allowed;
+    bool passes = regal_order_memory_violation(&f->memory, found) <= allowed;
     if (passes)
       assert_int_equal(found.bytes, expected);
     else

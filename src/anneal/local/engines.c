@@ -28,12 +28,8 @@ typedef struct timed {
   regal_walk walk;
 } timed;
 
-static bool timed_suits(const regal_problem *problem) {
-  (void)problem;
-  return true;
-}
-
-static void timed_layout(timed *s, regal_carver *carver) {
+static void timed_layout(void *state, regal_carver *carver) {
+  timed *s = state;
   regal_order_layout(&s->order, carver, s->problem);
   s->walks = regal_problem_needs_memory(s->problem);
   if (s->walks)
@@ -43,15 +39,9 @@ static void timed_layout(timed *s, regal_carver *carver) {
 static regal_status timed_create(regal_context *context,
                                  regal_local_solution *solution) {
   timed plain = {.context = context, .problem = solution->problem};
-  regal_carver carver = {NULL, 0};
-  regal_carve(&carver, 1, sizeof plain);
-  timed_layout(&plain, &carver);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
+  timed *s = regal_carve_struct(context, &plain, sizeof plain, timed_layout);
+  if (!s)
     return regal_fail_memory(context);
-  timed *s = regal_carve(&carver, 1, sizeof plain);
-  *s = plain;
-  timed_layout(s, &carver);
   solution->state = s;
   solution->order = s->order.op_at;
   solution->position = s->order.position;
@@ -136,15 +126,11 @@ static bool timed_settle(void *state, regal_fitness *fitness) {
   return better;
 }
 
-const regal_local_engine regal_local_order = {
-    timed_suits, timed_create, timed_destroy, timed_begin,
-    timed_flip,  timed_shift,  timed_settle};
+const regal_local_engine regal_local_order = {timed_create, timed_destroy,
+                                              timed_begin,  timed_flip,
+                                              timed_shift,  timed_settle};
 
 /* -- Peak memory ----------------------------------------------------------- */
-
-static bool peak_suits(const regal_problem *problem) {
-  return regal_annealer_memory.suits(problem);
-}
 
 static regal_status peak_create(regal_context *context,
                                 regal_local_solution *solution) {
@@ -213,5 +199,4 @@ static bool peak_settle(void *state, regal_fitness *fitness) {
 }
 
 const regal_local_engine regal_local_peak = {
-    peak_suits, peak_create, peak_destroy, peak_begin,
-    peak_flip,  peak_shift,  peak_settle};
+    peak_create, peak_destroy, peak_begin, peak_flip, peak_shift, peak_settle};

@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "anneal/driver/annealers.h"
 #include "anneal/order/order.h"
 #include "search/search.h"
 
@@ -53,7 +54,7 @@ regal_status regal_local_create(regal_context *context,
                                 const regal_problem *problem,
                                 regal_local_solution *s) {
   *s = (regal_local_solution){.problem = problem, .engine = &regal_local_order};
-  if (regal_local_peak.suits(problem))
+  if (regal_annealer_memory.suits(problem))
     s->engine = &regal_local_peak;
   return s->engine->create(context, s);
 }

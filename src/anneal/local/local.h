@@ -27,7 +27,6 @@ typedef struct regal_local_solution {
 } regal_local_solution;
 
 struct regal_local_engine {
-  bool (*suits)(const regal_problem *problem);
   /* Sets the state and the arrays, for the solution's problem. */
   regal_status (*create)(regal_context *context, regal_local_solution *s);
   void (*destroy)(void *state);
@@ -42,8 +41,8 @@ struct regal_local_engine {
   bool (*settle)(void *state, regal_fitness *fitness);
 };
 
-/* For run time, and for memory where the second does not suit; for peak memory
- * (anneal/local/engines.c). */
+/* For run time, and anything else; for peak memory, where regal_annealer_memory
+ * suits the problem (anneal/local/engines.c). */
 extern const regal_local_engine regal_local_order, regal_local_peak;
 
 regal_status regal_method_local(regal_search *search);

@@ -8,9 +8,9 @@
  * as soon as a lower bound says so.
  *
  * Under a memory limit the energy is the run time plus a price for each byte of
- * the burden (the excess, and how many blocks of the order exceed the limit).
- * Memory is looked at only when the run time alone would be accepted: on two
- * devices with blocking transfers by what the move changed
+ * the violation (the excess, and how many blocks of the order exceed the
+ * limit). Memory is looked at only when the run time alone would be accepted:
+ * on two devices with blocking transfers by what the move changed
  * (anneal/order/memory.h), exactly; elsewhere by a walk over the whole order,
  * O(ops + edges).
  */
@@ -39,7 +39,8 @@
 
 typedef regal_order_chain chain;
 
-static void layout(chain *made, regal_carver *carver) {
+static void layout(void *state, regal_carver *carver) {
+  chain *made = state;
   const regal_problem *problem = made->problem;
   size_t ops = problem->ops;
   regal_order_layout(&made->order, carver, problem);
@@ -67,17 +68,9 @@ static void destroy(void *state) {
 static regal_status create(regal_context *context, const regal_problem *problem,
                            void **state) {
   chain plain = {.context = context, .problem = problem};
-  regal_carver carver = {NULL, 0};
-  regal_carve(&carver, 1, sizeof plain);
-  layout(&plain, &carver);
-  char *block = regal_alloc(context, carver.used, 1);
-  if (!block)
+  chain *made = regal_carve_struct(context, &plain, sizeof plain, layout);
+  if (!made)
     return regal_fail_memory(context);
-  chain *made = (chain *)block;
-  *made = plain;
-  carver = (regal_carver){block, 0};
-  regal_carve(&carver, 1, sizeof plain);
-  layout(made, &carver);
   regal_status status = regal_fold_order(context, problem, made->by_fold);
   if (status != REGAL_OK) {
     destroy(made);
@@ -95,7 +88,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
  */
 
 static double energy_at(const chain *c, double price) {
-  return (double)c->fitness.value + price * c->burden;
+  return (double)c->fitness.value + price * c->violation;
 }
 
 static void set_scales(chain *c) {
@@ -133,16 +126,16 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   regal_order_set(&c->order, c->best_order, c->best_placement);
   set_scales(c);
   c->fitness = (regal_fitness){0, c->order.runtime_ns, 0};
-  c->burden = 0;
+  c->violation = 0;
   if (!c->walks) {
     regal_order_memory_read(&c->memory, plan);
     memcpy(c->best_early, c->memory.early, c->problem->tensors);
     regal_order_excess excess = regal_order_memory_excess(&c->memory);
     c->fitness.excess = excess.bytes;
-    c->burden = regal_order_memory_burden(&c->memory, excess);
+    c->violation = regal_order_memory_violation(&c->memory, excess);
   } else if (c->problem->limited) {
     c->fitness = walk_now(c);
-    c->burden = (double)c->fitness.excess;
+    c->violation = (double)c->fitness.excess;
   }
   c->best = c->fitness;
   c->energy = energy_at(c, c->price);
@@ -152,23 +145,23 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
  */
 
 /* Whether the changed order, of the run time in `fitness`, is within `allowed`
- * with its memory, too; sets the fitness and the burden. Where it walks,
+ * with its memory, too; sets the fitness and the violation. Where it walks,
  * transfers may be late ones, which take longer. */
 static bool fits(chain *c, double allowed, regal_fitness *fitness,
-                 double *burden) {
+                 double *violation) {
   if (!c->problem->limited)
     return true;
   if (c->walks) {
     *fitness = walk_now(c);
-    *burden = (double)fitness->excess;
-    return (double)fitness->value + c->price * *burden <= allowed;
+    *violation = (double)fitness->excess;
+    return (double)fitness->value + c->price * *violation <= allowed;
   }
   double most = (allowed - (double)fitness->value) / c->price;
   regal_order_excess excess =
       regal_order_memory_try(&c->memory, c->toggled, most);
   fitness->excess = excess.bytes;
-  *burden = regal_order_memory_burden(&c->memory, excess);
-  if (*burden <= most) {
+  *violation = regal_order_memory_violation(&c->memory, excess);
+  if (*violation <= most) {
     regal_order_memory_keep(&c->memory);
     return true;
   }
@@ -180,19 +173,19 @@ static void step(chain *c, double temperature, double run_share) {
   regal_order_begin_move(&c->order);
   c->toggled = REGAL_NONE;
   regal_order_move(c, run_share);
-  double luck = 1 - regal_random_unit(&c->random);
-  double allowed = c->energy - temperature * log(luck);
+  double chance = 1 - regal_random_unit(&c->random);
+  double allowed = c->energy - temperature * log(chance);
   int64_t most = allowed < 9e18 ? (int64_t)allowed : INT64_MAX;
   int64_t runtime = regal_order_cost(&c->order, most);
   regal_fitness fitness = {0, runtime, 0};
-  double burden = 0;
-  if (runtime > most || !fits(c, allowed, &fitness, &burden)) {
+  double violation = 0;
+  if (runtime > most || !fits(c, allowed, &fitness, &violation)) {
     regal_order_take_back(&c->order);
     return;
   }
   regal_order_keep(&c->order, runtime);
   c->fitness = fitness;
-  c->burden = burden;
+  c->violation = violation;
   c->energy = energy_at(c, c->price);
   keep_best(c);
 }
@@ -246,7 +239,7 @@ static void copy(void *to, const void *from) {
   c->usual_price = other->usual_price;
   c->price = other->price;
   c->fitness = other->fitness;
-  c->burden = other->burden;
+  c->violation = other->violation;
   c->energy = other->energy;
   keep_best(c);
 }

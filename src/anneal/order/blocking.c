@@ -420,8 +420,7 @@ static int64_t cost(regal_order *order, int64_t allowed) {
                        : simulate(order, allowed, (moment_mode){.two = false});
 }
 
-static void keep(regal_order *order, int64_t runtime_ns) {
-  (void)runtime_ns;
+static void keep(regal_order *order) {
   if (is_two(order))
     simulate(order, INT64_MAX, (moment_mode){.two = true, .keep = true});
   else

@@ -18,7 +18,7 @@ typedef struct regal_order_chain {
   regal_fitness fitness, best;
   double unit_ns;            /* mean run time */
   double usual_price, price; /* of a byte beyond the limit */
-  double burden;             /* bytes beyond the limit, and how often */
+  double violation;          /* bytes beyond the limit, and how often */
   double energy;
   /* Under a memory limit. */
   bool walks;                /* memory needs a walk */

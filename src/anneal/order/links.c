@@ -17,15 +17,15 @@
  *   no end that changed is read later (`meets`): the run time is the kept one.
  *   Unlike with blocking transfers there is no constant delay, as links and
  *   clocks are rarely all delayed alike.
- * - An op starts so late that its tail, the longest way from its start to the
+ * - An op starts so late that its tail, the longest path from its start to the
  * end of the plan, exceeds what is allowed (`run_each`).
  * - Clocks and links at a mark and their tails exceed it (`at_least`).
  *
- * Tails are longest ways in the graph whose edges are: the next op of the
+ * Tails are longest paths in the graph whose edges are: the next op of the
  * device, the next transfer of the link, a send, an arrival, a wait. They are
  * found backwards, only as far as trials have asked for them, and hold until a
  * kept move changes something behind. For a trial they are lower bounds, which
- * hold where its graph contains the ways they count. From `bounded` on
+ * hold where its graph contains the paths they count. From `bounded` on
  * (anneal/order/touch.c) it contains those that do not use queues at links;
  * from `settled` on all, for there no transfer has been taken out of a queue
  * any more. A lower bound may refuse a move, but is never the cost of an
@@ -323,8 +323,7 @@ static void forget_sends(regal_order *order) {
   }
 }
 
-static void keep(regal_order *order, int64_t runtime_ns) {
-  (void)runtime_ns;
+static void keep(regal_order *order) {
   uint32_t ops = order->problem->ops, bits = order->block_bits;
   size_t from = (order->changed_from >> bits) + 1;
   size_t end = (order->changed_to >> bits) + 1, size = order->mark_size;
@@ -360,31 +359,31 @@ static void reset(regal_order *order) {
 /* -- Backward ---------------------------------------------------------------
  */
 
-/* The longest way from an op: with and without queues at links. */
-typedef struct ways {
+/* The longest path from an op: with and without queues at links. */
+typedef struct paths {
   int64_t queued, free;
-} ways;
+} paths;
 
-static ways longer(ways a, ways b) {
-  return (ways){regal_later(a.queued, b.queued), regal_later(a.free, b.free)};
+static paths longer(paths a, paths b) {
+  return (paths){regal_later(a.queued, b.queued), regal_later(a.free, b.free)};
 }
 
 /* From the op's end, off its device. */
-static ways tail_elsewhere(const regal_order *order, uint32_t op) {
+static paths tail_elsewhere(const regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
   size_t d = problem->devices;
-  ways tail = {0, 0};
+  paths tail = {0, 0};
   if (order->cells[op].leaves)
     for (size_t slot = problem->output_begin[op] * d;
          slot < problem->output_begin[op + 1] * d; slot++)
       if (order->sent[slot].at != REGAL_NONE)
         tail = longer(
-            tail, (ways){order->tail_sent[slot], order->tail_free_sent[slot]});
+            tail, (paths){order->tail_sent[slot], order->tail_free_sent[slot]});
   for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
        w++) {
     uint32_t waiter = problem->waiter[w];
-    tail =
-        longer(tail, (ways){order->tail_end[waiter], order->tail_free[waiter]});
+    tail = longer(tail,
+                  (paths){order->tail_end[waiter], order->tail_free[waiter]});
   }
   return tail;
 }
@@ -396,8 +395,8 @@ static void find_op_tail(regal_order *order, uint32_t position,
   const regal_order_cell *cell = &order->cells[op];
   uint32_t device = cell->device;
   int64_t *free = tails + order->mark_size;
-  ways tail =
-      longer(tail_elsewhere(order, op), (ways){tails[device], free[device]});
+  paths tail =
+      longer(tail_elsewhere(order, op), (paths){tails[device], free[device]});
   order->tail_end[op] = tails[device] = tail.queued + cell->run_ns;
   order->tail_free[op] = free[device] = tail.free + cell->run_ns;
   if (!cell->remote)

@@ -227,20 +227,20 @@ static void read_early(regal_order_memory *memory, const regal_plan *plan) {
 void regal_order_memory_read(regal_order_memory *memory,
                              const regal_plan *plan) {
   size_t tensors = memory->problem->tensors;
-  double burden[3];
+  double violation[3];
   uint32_t best = 0;
   for (uint32_t i = 0; i < 2; i++) { /* none, all */
     memset(memory->early, (int)i, tensors);
     regal_order_memory_set(memory);
-    burden[i] =
-        regal_order_memory_burden(memory, regal_order_memory_excess(memory));
+    violation[i] =
+        regal_order_memory_violation(memory, regal_order_memory_excess(memory));
   }
   read_early(memory, plan);
   regal_order_memory_set(memory);
-  burden[2] =
-      regal_order_memory_burden(memory, regal_order_memory_excess(memory));
+  violation[2] =
+      regal_order_memory_violation(memory, regal_order_memory_excess(memory));
   for (uint32_t i = 1; i < 3; i++)
-    best = burden[i] < burden[best] ? i : best;
+    best = violation[i] < violation[best] ? i : best;
   if (best == 2)
     return;
   memset(memory->early, (int)best, tensors);
@@ -311,7 +311,7 @@ regal_order_excess regal_order_memory_try(regal_order_memory *memory,
     }
     count_block(problem, &tally, now.peak[0], now.peak[1]);
     regal_order_excess excess = excess_of(problem, &tally);
-    if (regal_order_memory_burden(memory, excess) > allowed)
+    if (regal_order_memory_violation(memory, excess) > allowed)
       return excess;
   }
   memory->scanned = k;

@@ -20,8 +20,9 @@
  * A changed order is scanned from the exchange before the first changed event.
  * A block is skipped, and its level shifted by a constant, if the last exchange
  * before it is the kept one and no event near it changed; after the last change
- * that holds for all of the rest. The scan ends as soon as the burden is more
- * than what is allowed. O(moved ops * degree + positions around changed events
+ * that holds for all of the rest. The scan ends as soon as the violation is
+ * more than what is allowed. O(moved ops * degree + positions around changed
+ * events
  * + blocks), against O(ops + edges) for a walk.
  *
  * Why this is not the engine of anneal/memory/memory.h: there a transfer
@@ -109,8 +110,9 @@ void regal_order_memory_read(regal_order_memory *memory,
 /* Of what is kept. */
 regal_order_excess regal_order_memory_excess(const regal_order_memory *memory);
 /* One number for it. */
-static inline double regal_order_memory_burden(const regal_order_memory *memory,
-                                               regal_order_excess excess) {
+static inline double
+regal_order_memory_violation(const regal_order_memory *memory,
+                             regal_order_excess excess) {
   return (double)excess.bytes + memory->weight * (double)excess.spread;
 }
 
@@ -126,7 +128,7 @@ void regal_order_memory_phase(const regal_order_memory *memory,
 bool regal_order_memory_may_toggle(const regal_order_memory *memory,
                                    uint32_t tensor);
 /* The same of the move at hand, after regal_order_cost: exact, or when its
- * burden is more than `allowed`, any above that. `toggled` is a tensor that
+ * violation is more than `allowed`, any above that. `toggled` is a tensor that
  * leaves early from now on if it did not, or REGAL_NONE. Then either keep it,
  * before regal_order_keep, or take it back, before regal_order_take_back. */
 regal_order_excess regal_order_memory_try(regal_order_memory *memory,

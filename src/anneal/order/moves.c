@@ -157,7 +157,7 @@ static void move_memory(regal_order_chain *c, uint32_t op) {
 
 /* Any, or where memory is beyond its limit. */
 static uint32_t draw_op(regal_order_chain *c) {
-  if (!c->walks && c->burden > 0 &&
+  if (!c->walks && c->violation > 0 &&
       regal_random_unit(&c->random) < CROWDED_SHARE)
     return regal_order_memory_draw(&c->memory, &c->random);
   return draw(c, c->problem->ops);

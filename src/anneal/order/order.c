@@ -312,7 +312,7 @@ int64_t regal_order_cost(regal_order *order, int64_t allowed) {
 void regal_order_keep(regal_order *order, int64_t runtime_ns) {
   if (order->touched_count == 0)
     return;
-  regal_order_kind_of(order->problem)->keep(order, runtime_ns);
+  regal_order_kind_of(order->problem)->keep(order);
   order->runtime_ns = runtime_ns;
   order->has_tails = false;
   order->refused = 0;

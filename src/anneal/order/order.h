@@ -195,7 +195,7 @@ uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
 
 typedef struct regal_order_kind {
   int64_t (*cost)(regal_order *order, int64_t allowed);
-  void (*keep)(regal_order *order, int64_t runtime_ns);
+  void (*keep)(regal_order *order);
   void (*reset)(regal_order *order); /* marks and runtime_ns, from nothing */
   void (*find_tails)(regal_order *order);
   void (*undo)(regal_order *order); /* a trial, or NULL: nothing to do */

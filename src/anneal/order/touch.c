@@ -94,7 +94,7 @@ static void touch_sent_outputs(regal_order *order, uint32_t op) {
   touch_readers(order, op);
 }
 
-/* A flipped op is on no way from an op behind it to the end: tails hold from
+/* A flipped op is on no path from an op behind it to the end: tails hold from
  * there on. Those that know of queues hold behind what is sent no longer, too.
  */
 static void touch_links(regal_order *order, uint32_t op, uint32_t from) {

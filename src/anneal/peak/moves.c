@@ -102,7 +102,7 @@ static uint32_t draw_reach(regal_peak *chain, uint32_t powers) {
   return 1 + draw(chain, 1u << draw(chain, powers));
 }
 
-/* Which way, and how far: anyhow, or past the goal. */
+/* Which way, and how far: at random, or past the goal. */
 static bool draw_way(regal_peak *chain, uint32_t at, uint32_t *reach) {
   uint32_t goal = chain->goal;
   if (goal == REGAL_NONE || goal == at || draw(chain, 2)) {

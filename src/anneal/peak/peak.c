@@ -36,8 +36,8 @@
 
 #define HOT 0.01
 #define COLD 0.00003
-#define REFERENCE 0.98  /* of the best peak */
-#define SOFT_WEIGHT 8.0 /* of the mean over positions */
+#define REFERENCE 0.98    /* of the best peak */
+#define SOFT_WEIGHT 8.0   /* of the mean over positions */
 #define MOST_BYTES 0x1p52 /* so that doubles count them exactly */
 
 static bool suits(const regal_problem *problem) {
@@ -54,7 +54,8 @@ static bool suits(const regal_problem *problem) {
 
 /* -- Creation -------------------------------------------------------------- */
 
-static void layout(regal_peak *chain, regal_carver *carver) {
+static void layout(void *state, regal_carver *carver) {
+  regal_peak *chain = state;
   const regal_problem *problem = chain->problem;
   size_t ops = chain->ops, tensors = problem->tensors;
   chain->pred_begin = regal_carve(carver, ops + 1, 4);
@@ -123,22 +124,15 @@ static void set_unit(regal_peak *chain) {
 
 static regal_status create(regal_context *context, const regal_problem *problem,
                            void **state) {
-  regal_peak measured = {.context = context,
-                         .problem = problem,
-                         .ops = problem->ops,
-                         .devices = problem->devices,
-                         .memory = {.weight = SOFT_WEIGHT / problem->ops,
-                                    .price = REGAL_EXCESS_PRICE}};
-  regal_carver carver = {NULL, 0};
-  regal_carve(&carver, 1, sizeof measured);
-  layout(&measured, &carver);
-  char *block = regal_alloc(context, carver.used, 1);
-  if (!block)
+  regal_peak plain = {.context = context,
+                      .problem = problem,
+                      .ops = problem->ops,
+                      .devices = problem->devices,
+                      .memory = {.weight = SOFT_WEIGHT / problem->ops,
+                                 .price = REGAL_EXCESS_PRICE}};
+  regal_peak *chain = regal_carve_struct(context, &plain, sizeof plain, layout);
+  if (!chain)
     return regal_fail_memory(context);
-  carver = (regal_carver){block, 0};
-  regal_peak *chain = regal_carve(&carver, 1, sizeof *chain);
-  *chain = measured;
-  layout(chain, &carver);
   link_predecessors(chain);
   regal_memory_create(&chain->memory);
   list_holding(chain);

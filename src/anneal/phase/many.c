@@ -141,7 +141,7 @@ void regal_phase_flip_many(regal_phase *s, double temperature_ns) {
   uint32_t device =
       (uint32_t)regal_random_below(&s->random, s->problem->devices - 1);
   device += device >= (s->at[op] & s->mask);
-  int64_t allowed = s->cost + (int64_t)regal_phase_luck(s, temperature_ns);
+  int64_t allowed = s->cost + (int64_t)regal_phase_tolerance(s, temperature_ns);
   place_some(s, op, device);
   int64_t cost = s->readers ? transfers_of(s) : 0;
   if (cost > allowed)

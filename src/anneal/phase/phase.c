@@ -26,7 +26,8 @@ static bool suits(const regal_problem *problem) {
          problem->ops <= REGAL_PHASE_OPS;
 }
 
-static void layout(regal_phase *s, regal_carver *carver) {
+static void layout(void *state, regal_carver *carver) {
+  regal_phase *s = state;
   const regal_problem *problem = s->problem;
   size_t n = problem->ops, phases = 2 * n + 1;
   size_t edges = problem->successor_begin[n];
@@ -92,44 +93,37 @@ static double mean_of_ops(const regal_problem *problem) {
 
 static void destroy(void *state) {
   regal_phase *s = state;
-  if (!s)
-    return;
-  regal_release(s->context, s->block);
-  regal_release(s->context, s);
+  if (s)
+    regal_release(s->context, s);
 }
 
-static regal_status create(regal_context *context, const regal_problem *problem,
-                           void **state) {
-  regal_phase *s = regal_alloc(context, 1, sizeof *s);
-  if (!s)
-    return regal_fail_memory(context);
-  s->context = context;
-  s->problem = problem;
-  s->ops = problem->ops;
-  while (1u << s->shift < problem->devices)
-    s->shift++;
-  s->mask = (1u << s->shift) - 1;
-  regal_carver carver = {NULL, 0};
-  layout(s, &carver);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base) {
-    regal_release(context, s);
-    return regal_fail_memory(context);
-  }
-  s->block = carver.base;
-  carver.used = 0;
-  layout(s, &carver);
-  list_neighbours(s);
+/* -log of evenly spread chances, and the costs of transfers of a pair. */
+static void fill_tables(regal_phase *s) {
+  const regal_problem *problem = s->problem;
+  for (int i = 0; i < REGAL_PHASE_CHANCES; i++)
+    s->minus_log[i] = (float)-log((i + 0.5) / REGAL_PHASE_CHANCES);
   for (uint32_t t = 0; s->send_ns && t < problem->tensors; t++)
     for (uint32_t from = 0; from < 2; from++)
       s->send_ns[2 * (size_t)t + from] =
           regal_problem_transfer_ns(problem, t, from, 1 - from);
+}
+
+static regal_status create(regal_context *context, const regal_problem *problem,
+                           void **state) {
+  regal_phase plain = {
+      .context = context, .problem = problem, .ops = problem->ops};
+  while (1u << plain.shift < problem->devices)
+    plain.shift++;
+  plain.mask = (1u << plain.shift) - 1;
+  regal_phase *s = regal_carve_struct(context, &plain, sizeof plain, layout);
+  if (!s)
+    return regal_fail_memory(context);
+  list_neighbours(s);
+  fill_tables(s);
   for (uint32_t op = 0; op < s->ops; op++)
     s->restricted |=
         (uint32_t)__builtin_popcountll(problem->allowed[op]) < problem->devices;
   s->mean_ns = mean_of_ops(problem);
-  for (int i = 0; i < REGAL_PHASE_SURPRISES; i++)
-    s->surprise[i] = (float)-log((i + 0.5) / REGAL_PHASE_SURPRISES);
   regal_status status = regal_fold_order(context, problem, s->by_fold);
   if (status != REGAL_OK) {
     destroy(s);

@@ -40,12 +40,11 @@
 #define REGAL_PHASE_OPS (1u << 24)
 /* The most ops that one move can touch, except for whole phases. */
 #define REGAL_PHASE_CLUSTER 128
-#define REGAL_PHASE_SURPRISES 1024
+#define REGAL_PHASE_CHANCES 1024
 
 typedef struct regal_phase {
   regal_context *context;
   const regal_problem *problem;
-  void *block; /* all arrays */
   uint32_t ops, shift, mask;
   uint32_t phases; /* in use are 0 .. phases - 1, at most 2 * ops + 1 */
   bool restricted; /* some op cannot run everywhere */
@@ -91,7 +90,7 @@ typedef struct regal_phase {
   uint32_t *draft;             /* [ops] their phases */
   int64_t *draft_load;         /* [(ops + 1) << shift] */
 
-  float surprise[REGAL_PHASE_SURPRISES]; /* -log of evenly spread chances */
+  float minus_log[REGAL_PHASE_CHANCES]; /* -log of evenly spread chances */
 
   /* For tidying, reading and writing. */
   uint32_t *bucket; /* [2 * ops + 3] */
@@ -101,9 +100,10 @@ typedef struct regal_phase {
 } regal_phase;
 
 /* How much worse a move may be, by Metropolis' rule. */
-static inline double regal_phase_luck(regal_phase *s, double temperature_ns) {
+static inline double regal_phase_tolerance(regal_phase *s,
+                                           double temperature_ns) {
   uint64_t r = regal_random_next(&s->random);
-  return temperature_ns * (double)s->surprise[r % REGAL_PHASE_SURPRISES];
+  return temperature_ns * (double)s->minus_log[r % REGAL_PHASE_CHANCES];
 }
 
 static inline uint32_t regal_phase_of(const regal_phase *s, uint32_t place) {

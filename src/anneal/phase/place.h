@@ -145,7 +145,7 @@ REGAL_INLINE bool phase_accepts(regal_phase *s, int64_t delta,
                                 double temperature_ns) {
   if (delta <= 0)
     return true;
-  return (double)delta <= regal_phase_luck(s, temperature_ns);
+  return (double)delta <= regal_phase_tolerance(s, temperature_ns);
 }
 
 /* -- Moves of several ops -------------------------------------------------- */

@@ -102,12 +102,13 @@ static regal_status make_list(graph_reader *reader, uint32_t array,
   list->names = regal_alloc(context, list->count, sizeof *list->names);
   if (!list->node || !list->names)
     return regal_fail_memory(context);
-  uint32_t node = node_at(reader, array)->child;
-  for (uint32_t i = 0; node; i++, node = node_at(reader, node)->next) {
+  uint32_t i = 0;
+  REGAL_JSON_EACH (node, &reader->json, array) {
     list->node[i] = node;
     if (list == &reader->ops ||
         node_at(reader, node)->kind == REGAL_JSON_OBJECT)
       REGAL_TRY(read_name(reader, node, &list->names[i]));
+    i++;
   }
   return regal_name_index_create(context, list->names, list->count,
                                  &list->index);
@@ -166,8 +167,8 @@ static regal_status read_list(graph_reader *reader, uint32_t op, uint32_t list,
   if (!list)
     return REGAL_OK;
   REGAL_TRY(regal_json_expect(&reader->json, list, REGAL_JSON_ARRAY));
-  uint32_t index = 0, node = node_at(reader, list)->child;
-  for (; node; node = node_at(reader, node)->next)
+  uint32_t index = 0;
+  REGAL_JSON_EACH (node, &reader->json, list)
     REGAL_TRY(read(reader, op, node, index++));
   return REGAL_OK;
 }
@@ -186,10 +187,8 @@ static regal_status read_output(graph_reader *reader, uint32_t op,
       return regal_json_fail(json, node, "an output needs \"bytes\"");
   }
   REGAL_TRY(regal_json_bytes(json, found[OUTPUT_BYTES], &bytes));
-  if (found[OUTPUT_FINAL])
-    REGAL_TRY(regal_json_boolean(json, found[OUTPUT_FINAL], &is_final));
-  if (found[OUTPUT_MAY_REUSE])
-    REGAL_TRY(regal_json_boolean(json, found[OUTPUT_MAY_REUSE], &may_reuse));
+  REGAL_TRY(regal_json_boolean(json, found[OUTPUT_FINAL], &is_final));
+  REGAL_TRY(regal_json_boolean(json, found[OUTPUT_MAY_REUSE], &may_reuse));
   REGAL_TRY(regal_builder_add_output(reader->builder, op, bytes, is_final));
   if (!may_reuse)
     return REGAL_OK;
@@ -238,12 +237,9 @@ static regal_status add_op(graph_reader *reader, uint32_t op,
   const regal_json *json = &reader->json;
   const char *name = reader->ops.names[op];
   int64_t run_ns = 0, temporary = 0, resident = 0;
-  if (found[OP_RUN])
-    REGAL_TRY(regal_json_duration(json, found[OP_RUN], &run_ns));
-  if (found[OP_TEMPORARY])
-    REGAL_TRY(regal_json_bytes(json, found[OP_TEMPORARY], &temporary));
-  if (found[OP_RESIDENT])
-    REGAL_TRY(regal_json_bytes(json, found[OP_RESIDENT], &resident));
+  REGAL_TRY(regal_json_duration(json, found[OP_RUN], &run_ns));
+  REGAL_TRY(regal_json_bytes(json, found[OP_TEMPORARY], &temporary));
+  REGAL_TRY(regal_json_bytes(json, found[OP_RESIDENT], &resident));
   return regal_builder_add_op(reader->builder, name ? name : "", run_ns,
                               temporary, resident, NULL);
 }

@@ -66,12 +66,19 @@ regal_status regal_json_members(const regal_json *json, uint32_t object,
                                 bool closed, const char *const *keys,
                                 uint32_t *found);
 
+/* Goes through the members of an object or the elements of an array. */
+#define REGAL_JSON_EACH(node, json, parent)                                    \
+  for (uint32_t node = (json)->nodes[parent].child; node;                      \
+       node = (json)->nodes[node].next)
+
 /* How many elements an array has. */
 uint32_t regal_json_length(const regal_json *json, uint32_t array);
 
-/* Typed values. */
 regal_status regal_json_expect(const regal_json *json, uint32_t node,
                                regal_json_kind kind);
+
+/* Typed values. Node 0 stands for a member that is absent: then the value stays
+ * as it is. */
 regal_status regal_json_boolean(const regal_json *json, uint32_t node,
                                 bool *value);
 regal_status regal_json_integer(const regal_json *json, uint32_t node,

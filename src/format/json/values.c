@@ -32,10 +32,9 @@ static void put(line *out, const char *format, ...) {
 
 /* The name by which people know an op, device, parameter or step. */
 static const char *name_of(const regal_json *json, uint32_t object) {
-  uint32_t node = json->nodes[object].child;
   if (json->nodes[object].kind != REGAL_JSON_OBJECT)
     return NULL;
-  for (; node; node = json->nodes[node].next)
+  REGAL_JSON_EACH (node, json, object)
     if (json->nodes[node].kind == REGAL_JSON_STRING &&
         (!strcmp(json->nodes[node].key, "name") ||
          !strcmp(json->nodes[node].key, "op")))
@@ -136,8 +135,7 @@ regal_status regal_json_members(const regal_json *json, uint32_t object,
   REGAL_TRY(regal_json_expect(json, object, REGAL_JSON_OBJECT));
   for (size_t i = 0; keys[i]; i++)
     found[i] = 0;
-  uint32_t node = json->nodes[object].child;
-  for (; node; node = json->nodes[node].next) {
+  REGAL_JSON_EACH (node, json, object) {
     size_t i = 0;
     while (keys[i] && strcmp(keys[i], json->nodes[node].key))
       i++;
@@ -156,8 +154,8 @@ regal_status regal_json_members(const regal_json *json, uint32_t object,
 }
 
 uint32_t regal_json_length(const regal_json *json, uint32_t array) {
-  uint32_t length = 0, node = json->nodes[array].child;
-  for (; node; node = json->nodes[node].next)
+  uint32_t length = 0;
+  REGAL_JSON_EACH (node, json, array)
     length++;
   return length;
 }
@@ -167,6 +165,8 @@ uint32_t regal_json_length(const regal_json *json, uint32_t array) {
 regal_status regal_json_boolean(const regal_json *json, uint32_t node,
                                 bool *value) {
   uint8_t kind = json->nodes[node].kind;
+  if (!node)
+    return REGAL_OK;
   if (kind != REGAL_JSON_TRUE && kind != REGAL_JSON_FALSE)
     return regal_json_fail_value(json, node, "true or false");
   *value = kind == REGAL_JSON_TRUE;
@@ -176,6 +176,8 @@ regal_status regal_json_boolean(const regal_json *json, uint32_t node,
 regal_status regal_json_integer(const regal_json *json, uint32_t node,
                                 int64_t low, int64_t high, int64_t *value) {
   const regal_json_node *number = &json->nodes[node];
+  if (!node)
+    return REGAL_OK;
   if (number->kind == REGAL_JSON_NUMBER) {
     char *end;
     errno = 0;
@@ -199,6 +201,8 @@ regal_status regal_json_integer(const regal_json *json, uint32_t node,
 
 regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
                              double high, double *value) {
+  if (!node)
+    return REGAL_OK;
   if (json->nodes[node].kind == REGAL_JSON_NUMBER) {
     double parsed = strtod(json->nodes[node].text, NULL);
     if (parsed >= low && parsed <= high) {
@@ -214,7 +218,7 @@ regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
 regal_status regal_json_bytes(const regal_json *json, uint32_t node,
                               int64_t *bytes) {
   const char *text = json->nodes[node].text;
-  if (text && regal_parse_bytes(text, bytes))
+  if (!node || (text && regal_parse_bytes(text, bytes)))
     return REGAL_OK;
   return regal_json_fail_value(
       json, node, "a number of bytes, such as 1000, \"16GiB\" or \"25GB\"");
@@ -223,7 +227,7 @@ regal_status regal_json_bytes(const regal_json *json, uint32_t node,
 regal_status regal_json_duration(const regal_json *json, uint32_t node,
                                  int64_t *ns) {
   const char *text = json->nodes[node].text;
-  if (text && regal_parse_duration(text, ns))
+  if (!node || (text && regal_parse_duration(text, ns)))
     return REGAL_OK;
   return regal_json_fail_value(
       json, node, "a time, such as 250 (nanoseconds), \"10us\" or \"1.5ms\"");

@@ -26,15 +26,15 @@ static regal_status read_row(regal_machine_reader *reader, uint32_t op,
   const regal_json *json = reader->json;
   REGAL_TRY(regal_machine_expect_row(reader, list));
   bool runs = false;
-  uint32_t node = json->nodes[list].child;
-  for (; node; node = json->nodes[node].next, ns++) {
+  REGAL_JSON_EACH (node, json, list) {
+    bool runs_here = json->nodes[node].kind != REGAL_JSON_NULL;
     *ns = REGAL_NEVER;
-    if (json->nodes[node].kind == REGAL_JSON_NULL)
-      continue;
-    REGAL_TRY(regal_json_duration(json, node, ns));
-    if (*ns == REGAL_NEVER)
+    if (runs_here)
+      REGAL_TRY(regal_json_duration(json, node, ns));
+    if (runs_here && *ns == REGAL_NEVER)
       return regal_json_fail(json, node, "the time is too large");
-    runs = true;
+    runs |= runs_here;
+    ns++;
   }
   if (runs)
     return REGAL_OK;
@@ -47,14 +47,14 @@ static regal_status resolve_rows(regal_machine_reader *reader, uint32_t list,
                                  timed *rows) {
   static const char *const keys[] = {"op", "id", "run_ns", NULL};
   const regal_json *json = reader->json;
-  uint32_t found[3], node = json->nodes[list].child;
-  for (; node; node = json->nodes[node].next, rows++) {
+  uint32_t found[3];
+  REGAL_JSON_EACH (node, json, list) {
     REGAL_TRY(regal_json_members(json, node, true, keys, found));
     REGAL_TRY(regal_op_names_resolve(&reader->names, json, node, found[0],
                                      found[1], &rows->op));
     if (!found[2])
       return regal_json_fail(json, node, "the row needs \"run_ns\"");
-    rows->node = found[2];
+    rows++->node = found[2];
   }
   return REGAL_OK;
 }
@@ -128,10 +128,10 @@ static regal_status join_group(regal_machine_reader *reader, uint32_t list,
                                uint32_t *parent, uint64_t *mask) {
   const regal_json *json = reader->json;
   REGAL_TRY(regal_json_expect(json, list, REGAL_JSON_ARRAY));
-  uint32_t node = json->nodes[list].child, first = REGAL_NONE;
-  if (!node)
+  uint32_t first = REGAL_NONE;
+  if (!json->nodes[list].child)
     return regal_json_fail(json, list, "the group is empty");
-  for (; node; node = json->nodes[node].next) {
+  REGAL_JSON_EACH (node, json, list) {
     uint32_t op;
     REGAL_TRY(regal_op_names_find(&reader->names, json, node, &op));
     if (parent[op] == REGAL_NONE) {
@@ -156,8 +156,7 @@ static regal_status join_group(regal_machine_reader *reader, uint32_t list,
 static regal_status join_groups(regal_machine_reader *reader, uint32_t list,
                                 uint32_t *parent, uint64_t *mask) {
   const regal_json *json = reader->json;
-  uint32_t node = json->nodes[list].child;
-  for (; node; node = json->nodes[node].next)
+  REGAL_JSON_EACH (node, json, list)
     REGAL_TRY(join_group(reader, node, parent, mask));
   return REGAL_OK;
 }

@@ -138,8 +138,8 @@ regal_status regal_machine_expect_row(const regal_machine_reader *reader,
 static regal_status read_row(regal_machine_reader *reader, uint32_t list,
                              device_fn read) {
   REGAL_TRY(regal_machine_expect_row(reader, list));
-  uint32_t device = 0, node = node_at(reader, list)->child;
-  for (; node; node = node_at(reader, node)->next)
+  uint32_t device = 0;
+  REGAL_JSON_EACH (node, reader->json, list)
     REGAL_TRY(read(reader, node, device++));
   return REGAL_OK;
 }
@@ -198,12 +198,9 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
                            (long long)from);
   latency = machine->latency_ns[from][to];
   bandwidth = machine->bandwidth[from][to];
-  if (found[2])
-    REGAL_TRY(regal_json_duration(json, found[2], &latency));
-  if (found[3])
-    REGAL_TRY(regal_json_bytes(json, found[3], &bandwidth));
-  if (found[4])
-    REGAL_TRY(regal_json_boolean(json, found[4], &both));
+  REGAL_TRY(regal_json_duration(json, found[2], &latency));
+  REGAL_TRY(regal_json_bytes(json, found[3], &bandwidth));
+  REGAL_TRY(regal_json_boolean(json, found[4], &both));
   for (int way = 0; way <= both; way++) {
     int64_t a = way ? to : from, b = way ? from : to;
     if (found[2] && !given(reader, "latency"))
@@ -216,8 +213,7 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
 
 static regal_status read_links(regal_machine_reader *reader, uint32_t list) {
   REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
-  uint32_t node = node_at(reader, list)->child;
-  for (; node; node = node_at(reader, node)->next)
+  REGAL_JSON_EACH (node, reader->json, list)
     REGAL_TRY(read_link(reader, node));
   return REGAL_OK;
 }
@@ -267,9 +263,8 @@ static regal_status read_machine(regal_machine_reader *reader,
   if (!found[REGAL_KEY_VERSION] && object == 0)
     return regal_json_fail(reader->json, object,
                            "not a machine file: it has no \"regal_machine\"");
-  if (found[REGAL_KEY_VERSION])
-    REGAL_TRY(regal_json_integer(reader->json, found[REGAL_KEY_VERSION], 1, 1,
-                                 &version));
+  REGAL_TRY(regal_json_integer(reader->json, found[REGAL_KEY_VERSION], 1, 1,
+                               &version));
   REGAL_TRY(make_machine(reader, found[REGAL_KEY_DEVICES]));
   REGAL_TRY(read_modes(reader, found));
   REGAL_TRY(read_defaults(reader, found));

@@ -22,8 +22,8 @@ static bool needs_file(const regal_json *json, const uint32_t *found) {
     return true;
   if (!limit || json->nodes[limit].kind != REGAL_JSON_ARRAY)
     return false;
-  uint32_t first = json->nodes[limit].child, node = first;
-  for (; node; node = json->nodes[node].next)
+  uint32_t first = json->nodes[limit].child;
+  REGAL_JSON_EACH (node, json, limit)
     if (!json->nodes[node].text ||
         strcmp(json->nodes[node].text, json->nodes[first].text))
       return true;

@@ -136,8 +136,7 @@ static regal_status read_step(step_reader *reader, uint32_t node,
 
 static regal_status read_steps(step_reader *reader, uint32_t list,
                                regal_plan *plan) {
-  uint32_t node = reader->json->nodes[list].child;
-  for (; node; node = reader->json->nodes[node].next)
+  REGAL_JSON_EACH (node, reader->json, list)
     REGAL_TRY(read_step(reader, node, &plan->steps[plan->step_count++]));
   return REGAL_OK;
 }

@@ -31,7 +31,7 @@ static regal_status add_item(regal_dataset *dataset, size_t number,
   return REGAL_OK;
 }
 
-/* Numbers the names anew, after items have gone. */
+/* Numbers the names again after items were removed. */
 static regal_status number_names(regal_dataset *dataset) {
   regal_names_free(&dataset->names);
   for (size_t i = 0; i < dataset->count; i++) {

@@ -11,7 +11,7 @@
 typedef struct regal_dataset_item {
   regal_entry entry;
   size_t catalog, member; /* where its file is */
-  bool stale;             /* the index speaks of another file */
+  bool stale;             /* the index describes another file */
 } regal_dataset_item;
 
 struct regal_dataset {

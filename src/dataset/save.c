@@ -108,7 +108,7 @@ static regal_status add_attachment(saving *s, size_t c, size_t member,
     return fate[number] == 1 ? add_output(s, file, c, member) : REGAL_OK;
   if (!strcmp(file, REGAL_INDEX_FILE)) {
     if (catalog->index.lines)
-      return REGAL_OK; /* ours, written anew */
+      return REGAL_OK; /* ours, written again */
     file = "index.original.csv";
   }
   if (s->dataset->catalog_count > 1)

@@ -23,8 +23,8 @@ typedef struct regal_index {
 } regal_index;
 
 /* Takes `text` over, also on failure; `name` is for messages. A row without a
- * file has "" there, one without a name too: who asks knows the files. Without
- * a column `file` or `name` it is somebody else's index: no rows, and
+ * file has "" there, one without a name too: the caller knows the files.
+ * Without a column `file` or `name` it is somebody else's index: no rows, and
  * `*foreign` is set. */
 regal_status regal_index_parse(regal_context *context, const char *name,
                                regal_text *text, regal_index *index,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading zip archives. libzip reads the directory and hands out packed bytes,
  * one thread at a time; they are inflated here, outside of the lock, into a
- * block of exactly the right size. Sizes in the directory are lies until
- * proven: a member cannot be larger than the archive, nor inflate without
+ * block of exactly the right size. Sizes in the directory are not
+ * trusted: a member cannot be larger than the archive, nor inflate without
  * limit, and must end where the directory says, with the right checksum.
  *
  * libzip's own memory is not the context's.

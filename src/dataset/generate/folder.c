@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The folder that regal_generate fills; see generate.h for what is in it.
  *
- * Whoever ends the program at whatever moment leaves a folder that the next
- * call takes up: graphs and recipe.txt are written to a temporary name and
+ * A run may be killed at any moment: the next call continues where it
+ * stopped. Graphs and recipe.txt are written to a temporary name and
  * renamed (what is left of such names is removed), a graph without a row is
  * made again and is the same.
  */

@@ -21,7 +21,7 @@ typedef struct generator {
   int threads;
   regal_candidate *batch; /* [capacity] */
   size_t capacity;
-  regal_generation state; /* as told to the caller */
+  regal_generation state; /* as reported to the caller */
   double began;
 } generator;
 

@@ -15,7 +15,7 @@ enum { REACH = 3 }; /* layers that an op may read from */
 typedef struct layered {
   regal_builder *builder;
   int64_t *bytes;  /* [ops] size of each op's output */
-  uint32_t *reads; /* [fan_in] what the op at hand reads */
+  uint32_t *reads; /* [fan_in] what the present op reads */
   uint32_t width, fan_in;
   regal_random edges;
   regal_normal costs;

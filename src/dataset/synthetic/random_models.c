@@ -3,7 +3,7 @@
  *
  * Where the paper leaves a detail open the usual definition holds: preferential
  * attachment starts from m nodes without edges, rewiring keeps one end of an
- * edge and draws the other anew, blocks are as equal as they can be.
+ * edge and draws the other again, blocks are as equal in size as possible.
  */
 #include "dataset/synthetic/random_models.h"
 

@@ -36,7 +36,7 @@ typedef struct synthesis {
   regal_builder *builder;
   regal_pairs pairs;
   drawn_op *ops; /* [nodes] in the random order */
-  int8_t *reads; /* [nodes] what the op at hand takes from those before it */
+  int8_t *reads; /* [nodes] what the present op takes from those before it */
   regal_random edges;
   regal_normal costs;
 } synthesis;

@@ -345,8 +345,9 @@ regal_status regal_json_graph_load(regal_context *context, const char *name,
   (void)options; /* they are about what TensorFlow and ONNX leave open */
   graph_reader reader = {
       .context = context,
-      .ops = {"op", "the name or position of an op"},
-      .parameters = {"parameter", "the name or position of a parameter"}};
+      .ops = {.noun = "op", .expected = "the name or position of an op"},
+      .parameters = {.noun = "parameter",
+                     .expected = "the name or position of a parameter"}};
   REGAL_TRY(regal_json_parse(context, name, bytes, size, &reader.json));
   regal_status status = read_graph(&reader);
   if (status == REGAL_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A JSON document in memory, each value with its line, so that whoever reads it
- * can say where something is wrong: by the line, and by the place in the
- * document, which helps in a file that is one line.
+/* A JSON document in memory, each value with its line, so that errors
+ * can name it: by the line, and by the place in the document, which helps in a
+ * file that is one line.
  *
  * Values are nodes of one array in the order of the document, node 0 is the
  * document; strings and numbers are zero-terminated text in one block. Memory
@@ -60,7 +60,7 @@ regal_status regal_json_fail_value(const regal_json *json, uint32_t node,
                                    const char *expected);
 
 /* Looks up the members of an object by `keys`, a list that ends with NULL:
- * found[i] is the node of keys[i], or 0. A key that is there twice is an error;
+ * found[i] is the node of keys[i], or 0. A key that occurs twice is an error;
  * so is one that is not in the list, if `closed`. */
 regal_status regal_json_members(const regal_json *json, uint32_t object,
                                 bool closed, const char *const *keys,

@@ -62,7 +62,7 @@ static void put_place(const regal_json *json, uint32_t node, line *out) {
   }
 }
 
-/* A message is one line, whatever is in the texts that it quotes. */
+/* A message is one line; texts that it quotes may have control characters. */
 static void make_one_line(char *text) {
   for (; *text; text++)
     if ((unsigned char)*text < 32 || *text == 127)
@@ -145,7 +145,7 @@ regal_status regal_json_members(const regal_json *json, uint32_t object,
       continue;
     if (found[i])
       return regal_json_fail(json, node,
-                             "the key is there twice, first on "
+                             "the key occurs twice, first on "
                              "line %u",
                              json->nodes[found[i]].line);
     found[i] = node;

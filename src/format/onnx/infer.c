@@ -25,7 +25,7 @@ static regal_status set_own(regal_onnx *onnx, const regal_onnx_call *call,
   return REGAL_OK;
 }
 
-/* The type that an element-wise op computes with: the first input's, but for
+/* The type that an element-wise op computes with: the first input's, except
  * the condition of Where. */
 static int common_type(const regal_onnx_call *call, unsigned traits) {
   int type = REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;

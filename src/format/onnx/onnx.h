@@ -124,7 +124,7 @@ regal_status regal_onnx_read(regal_onnx *onnx, const void *bytes, size_t size);
 regal_status regal_onnx_read_sizes(regal_onnx *onnx);
 regal_status regal_onnx_set_sizes(regal_onnx *onnx);
 regal_status regal_onnx_check_sizes(const regal_onnx *onnx);
-/* Fills values, ops, reads and counts anew. */
+/* Fills values, ops, reads and counts again. */
 regal_status regal_onnx_walk(regal_onnx *onnx);
 /* Has ONNX infer what is missing, as far as it can. */
 regal_status regal_onnx_infer(regal_onnx *onnx);

@@ -85,7 +85,7 @@ static void limit_memory(size_t model_size) {
                          (uint64_t)model_size * MOST_BYTES_PER_BYTE);
 }
 
-/* What libonnx and the C++ runtime print when they give up is not for the
+/* What libonnx and the C++ runtime print when they abort is not for the
  * caller's terminal. */
 static void silence(void) {
   int nowhere = open("/dev/null", O_WRONLY);

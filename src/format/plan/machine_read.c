@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reader of machine files; docs/formats.md has the schema.
  *
- * The same object stands in plan files under "machine", so that a plan can be
+ * Plan files have the same object under "machine", so that a plan can be
  * judged on the machine that it was made for. Members are applied in a fixed
  * order, whatever their order in the file.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reader of plan files (docs/formats.md): the structure only. Whether the steps
- * keep the rules of the model is for the verifier to say.
+ * keep the rules of the model is checked by the verifier.
  */
 #include <string.h>
 

@@ -156,7 +156,7 @@ static void add_to(int64_t *total, int64_t amount) {
 }
 
 /* Merges all later nodes of this name, with their costs, into the first. One
- * that has outputs is left alone: they could not be told apart. */
+ * that has outputs is left alone: they could not be distinguished. */
 static void merge_named(regal_cost_graph *cost, const char *name) {
   uint32_t first = REGAL_NONE;
   for (uint32_t i = 0; i < cost->nodes; i++) {

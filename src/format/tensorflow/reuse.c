@@ -30,7 +30,7 @@ static bool is_word(word word, const char *text) {
   return word.size == strlen(text) && !memcmp(word.text, text, word.size);
 }
 
-/* XLA's element-wise operations, but for copy: where it survives it mostly
+/* XLA's element-wise operations except copy: where it survives it mostly
  * changes the layout, and that moves the elements. */
 static bool is_elementwise(word word) {
   /* clang-format off */
@@ -116,7 +116,7 @@ static bool reads_as_many(const regal_cost_graph *cost, uint32_t node,
   return false;
 }
 
-/* The names of fusions with several outputs speak of one of them only. */
+/* The name of a fusion with several outputs describes only one of them. */
 static bool may_reuse_in_xla(const regal_cost_graph *cost, uint32_t node,
                              size_t port) {
   const regal_cost_node *def = regal_cost_node_at(cost, node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A graph as a CostGraphDef, such that reading it gives the same graph.
  *
- * Nodes stand in the order of their ids and are numbered anew from 0. Every
+ * Nodes are written in the order of their ids and numbered from 0. Every
  * output says that it aliases nothing, and none has a shape: the reader would
  * take sizes from it, or take an output for a constant. Fields of our own are
- * written only where a graph cannot be told without them: times below a
+ * written only where a graph needs them: times below a
  * microsecond, results that is_final and _retval_ nodes do not express, several
  * nodes called _SOURCE, which are not partitions, parameters that several nodes
  * may read, and outputs that may be written over an input.

@@ -4,7 +4,7 @@ install(TARGETS regal_shared
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS regal_static
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/regal.h include/regal_options.h
+install(FILES include/regal.h include/regal_limits.h include/regal_options.h
   include/regal_data.h include/regal_train.h include/regal_tune.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 

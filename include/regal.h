@@ -147,12 +147,16 @@ typedef struct regal_option_info {
   const char *group;      /* heading in --help: "machine" */
   const char *help;       /* one line */
   const char *fallback;   /* the default, as text */
+  bool changes_result;    /* not only how or where it is made */
 } regal_option_info;
 
 REGAL_API size_t regal_option_count(void);
 REGAL_API const regal_option_info *regal_option_at(size_t index);
-/* The option's index, or regal_option_count() if it does not exist. */
+/* The option's index, or regal_option_count() if it does not exist. Former
+ * names are found too. */
 REGAL_API size_t regal_option_find(const char *name);
+/* Whether the default is a value, not a sign for "not given". */
+REGAL_API bool regal_option_has_default(const regal_option_info *option);
 /* Writes the option's current value as text; false if it is unset. */
 REGAL_API bool regal_option_text(const regal_options *options, size_t index,
                                  char *text, size_t capacity);
@@ -285,8 +289,6 @@ REGAL_API regal_note regal_graph_note(const regal_graph *graph, size_t index);
  */
 
 typedef struct regal_problem regal_problem;
-
-#define REGAL_MAX_DEVICES 64
 
 /* The options of groups "machine" and "objective" define the machine and the
  * objective; `machine` is the path of a machine file. The graph must outlive

@@ -6,16 +6,25 @@
  * regal_options (with '_' for '-'), the command-line flag, its --help line, its
  * range check and its line in docs/options.md.
  *
- *   INTEGER (field, "name", default, low, high, "UNIT", "group", "help")
- *   REAL    (field, "name", default, low, high, "UNIT", "group", "help")
- *   BYTES   (field, "name", default,            "UNIT", "group", "help")
- *   DURATION(field, "name", default ns,         "UNIT", "group", "help")
- *   CHOICE  (field, "name", "default", "a|b|c",         "group", "help")
- *   FLAG    (field, "name",                             "group", "help")
- *   TEXT    (field, "name", default or NULL,    "UNIT", "group", "help")
+ *  INTEGER (field, "name", default, low, high, "UNIT", "group", EFFECT, "help")
+ *  REAL    (field, "name", default, low, high, "UNIT", "group", EFFECT, "help")
+ *  BYTES   (field, "name", default,            "UNIT", "group", EFFECT, "help")
+ *  DURATION(field, "name", default ns,         "UNIT", "group", EFFECT, "help")
+ *  CHOICE  (field, "name", "default", "a|b|c",         "group", EFFECT, "help")
+ *  FLAG    (field, "name",                             "group", EFFECT, "help")
+ *  TEXT    (field, "name", default or NULL,    "UNIT", "group", EFFECT, "help")
+ *
+ * A default outside of the range, or of the choices, is no value: it stands for
+ * "not given", and help says what then happens. The same word or number is
+ * accepted as a value, and is as if the option were not there.
  *
  * Groups: reading, machine, objective, search, brkga, anneal, generate,
  * dataset, train, tune, output.
+ *
+ * EFFECT is RESULT when the option can change what comes out, so that files
+ * which say what they were made with name it, and HOW when it only says where
+ * that is written, what is shown, or how long and on how many threads it is
+ * worked on.
  */
 #ifndef REGAL_OPTIONS_H
 #define REGAL_OPTIONS_H
@@ -23,194 +32,226 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "regal_limits.h"
+
 /* clang-format off */
 #define REGAL_OPTION_TABLE(INTEGER, REAL, BYTES, DURATION, CHOICE, FLAG, TEXT) \
-  CHOICE(loops, "loops", "reject", "reject|cut", "reading", \
+  CHOICE(loops, "loops", "reject", "reject|cut", "reading", RESULT, \
     "cut: drop the edges that leave NextIteration nodes (while loops)") \
-  CHOICE(variables, "variables", "tensors", "tensors|resident", "reading", \
+  CHOICE(variables, "variables", "tensors", "tensors|resident", \
+    "reading", RESULT, \
     "resident: what ReadVariableOp returns is a parameter, once per handle") \
-  CHOICE(aliases, "aliases", "ignore", "ignore|share|reuse|xla", "reading", \
+  CHOICE(aliases, "aliases", "ignore", "ignore|share|reuse|xla", \
+    "reading", RESULT, \
     "outputs marked as alias share their input, or may reuse it; xla: by name") \
-  TEXT(dim, "dim", 0, "NAME=SIZE,...", "reading", \
+  TEXT(dim, "dim", 0, "NAME=SIZE,...", "reading", RESULT, \
     "ONNX: numbers for symbolic dimensions: batch=8,seq=128") \
-  TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", \
+  TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
     "ONNX: the device of the run times: h200, a100, t4, cpu-core, or a file") \
-  TEXT(costs, "costs", 0, "FILE", "reading", \
+  TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
     "ONNX: measured run times, a CSV of name,microseconds") \
-  INTEGER(devices, "devices", 2, 1, 64, "N", "machine", \
+  INTEGER(devices, "devices", 2, 1, REGAL_MAX_DEVICES, "N", "machine", RESULT, \
     "number of devices") \
-  BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", \
+  BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", RESULT, \
     "memory of each device; 16GiB works too; 0 = no limit") \
-  BYTES(bandwidth, "bandwidth", 0, "BYTES_PER_S", "machine", \
+  BYTES(bandwidth, "bandwidth", 0, "BYTES_PER_S", "machine", RESULT, \
     "of each link between two devices; 25GB works too; 0 = infinite") \
-  DURATION(latency, "latency", 0, "DURATION", "machine", \
+  DURATION(latency, "latency", 0, "DURATION", "machine", RESULT, \
     "of each transfer: 10us, 500ns") \
-  CHOICE(transfers, "transfers", "blocking", "blocking|overlapped", "machine", \
+  CHOICE(transfers, "transfers", "blocking", "blocking|overlapped", \
+    "machine", RESULT, \
     "whether a transfer stops both devices or runs beside them") \
-  CHOICE(control, "control", "wait", "wait|transfer", "machine", \
+  CHOICE(control, "control", "wait", "wait|transfer", "machine", RESULT, \
     "control edges: the consumer waits, or a zero-byte transfer") \
-  TEXT(machine, "machine", 0, "FILE", "machine", \
+  TEXT(machine, "machine", 0, "FILE", "machine", RESULT, \
     "machine file (JSON): speeds, links, op times, groups of ops") \
-  CHOICE(objective, "objective", "runtime", "runtime|memory", "objective", \
+  CHOICE(objective, "objective", "runtime", "runtime|memory", \
+    "objective", RESULT, \
     "what to minimise; runtime respects the memory limit") \
-  TEXT(method, "method", "auto", "NAME", "search", \
+  TEXT(method, "method", "auto", "NAME", "search", RESULT, \
     "how to search: see 'regal methods'") \
-  TEXT(decoder, "decoder", 0, "NAME", "search", \
+  TEXT(decoder, "decoder", 0, "NAME", "search", RESULT, \
     "how a chromosome becomes a plan: see 'regal methods'") \
-  CHOICE(partitioner, "partitioner", "fm", "fm|metis", "search", \
+  CHOICE(partitioner, "partitioner", "fm", "fm|metis", "search", RESULT, \
     "for gp-dfs: our Fiduccia-Mattheyses, or METIS where it is built in") \
-  TEXT(policy, "policy", 0, "FILE|NAME", "search", \
+  TEXT(policy, "policy", 0, "FILE|NAME", "search", RESULT, \
     "what guides the search: a policy file, rule, or rule-depth") \
-  CHOICE(actions, "actions", "greedy", "greedy|sample", "search", \
+  CHOICE(actions, "actions", "greedy", "greedy|sample", "search", RESULT, \
     "what a policy does: its likeliest actions, or drawn ones") \
-  TEXT(settings, "settings", 0, "FILE|NAME", "search", \
+  TEXT(settings, "settings", 0, "FILE|NAME", "search", RESULT, \
     "for tuned: from 'regal tune'; default: the shipped synthetic_OBJECTIVE") \
-  INTEGER(evaluations, "evaluations", 0, 0, 1e15, "N", "search", \
-    "budget in evaluations; 0 = 5000 (auto: about a second), none with --time") \
-  REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", \
+  INTEGER(evaluations, "evaluations", 0, 1, 1e15, "N", "search", RESULT, \
+    "budget; if not given 5000 (auto: about a second), or none with --time") \
+  REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", HOW, \
     "stop after this long; 0 = no limit") \
-  REAL(target, "target", 0, 0, 9.2e18, "COST", "search", \
+  REAL(target, "target", 0, 0, 9.2e18, "COST", "search", RESULT, \
     "stop at this cost (nanoseconds or bytes); 0 = none") \
-  INTEGER(seed, "seed", 1, 0, 9e18, "N", "search", \
+  INTEGER(seed, "seed", 1, 0, 9e18, "N", "search", RESULT, \
     "same seed, same plan, for any number of threads") \
-  INTEGER(threads, "threads", 0, 0, 1024, "N", "search", \
+  INTEGER(threads, "threads", 0, 0, REGAL_MOST_THREADS, "N", "search", HOW, \
     "0 = all cores") \
-  TEXT(start, "start", 0, "PLAN", "search", \
+  TEXT(start, "start", 0, "PLAN", "search", RESULT, \
     "start from this plan or order; never returns anything worse") \
-  TEXT(ortools, "ortools", 0, "PATH", "search", \
+  TEXT(ortools, "ortools", 0, "PATH", "search", HOW, \
     "cp-sat: OR-tools' library, or a folder that has it") \
-  INTEGER(local_restart, "local-restart", -1, -1, 1000000, "MOVES", "search", \
-    "local: start anew after so many per op without gain; 0 never, -1 tuned") \
-  INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", \
+  INTEGER(local_restart, "local-restart", -1, 0, 1000000, "MOVES", \
+    "search", RESULT, \
+    "local: start anew after so many per op without gain, 0 = never; tuned " \
+    "if not given") \
+  INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", RESULT, \
     "chromosomes in each island") \
-  REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", \
+  REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", RESULT, \
     "share of the population that survives") \
-  REAL(mutants, "mutants", 0.15, 0, 1, "SHARE", "brkga", \
+  REAL(mutants, "mutants", 0.15, 0, 1, "SHARE", "brkga", RESULT, \
     "share of the population drawn anew in each generation") \
-  REAL(elite_bias, "elite-bias", 0.7, 0.5, 1, "P", "brkga", \
+  REAL(elite_bias, "elite-bias", 0.7, 0.5, 1, "P", "brkga", RESULT, \
     "probability that a child takes the elite parent's gene") \
-  INTEGER(islands, "islands", 1, 1, 1024, "N", "brkga", \
+  INTEGER(islands, "islands", 1, 1, 1024, "N", "brkga", RESULT, \
     "populations that evolve apart") \
-  INTEGER(exchange, "exchange", 20, 1, 1000000, "GENERATIONS", "brkga", \
+  INTEGER(exchange, "exchange", 20, 1, 1000000, "GENERATIONS", \
+    "brkga", RESULT, \
     "how often islands send their best to the next one") \
-  INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", \
+  INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", RESULT, \
     "draw the population anew after so many without gain; 0 = never") \
-  TEXT(annealer, "annealer", 0, "NAME", "anneal", \
+  TEXT(annealer, "annealer", 0, "NAME", "anneal", RESULT, \
     "what annealing works on: order, phase or memory; tuned if not given") \
-  REAL(hot, "hot", 0, 0, 1e9, "T", "anneal", \
-    "temperature at the start, in mean op times or in peaks; 0 = tuned") \
-  REAL(cold, "cold", 0, 0, 1e9, "T", "anneal", \
-    "temperature at the end; 0 = tuned") \
-  REAL(fall, "fall", 0, 0, 1, "FACTOR", "anneal", \
-    "of the heat, from one level to the next finer one; 0 = tuned") \
-  REAL(coarse_share, "coarse-share", -1, -1, 0.99, "SHARE", "anneal", \
-    "of the budget for coarser graphs; 0 = no levels, -1 = tuned") \
-  INTEGER(coarsest, "coarsest", 0, 0, 1000000, "N", "anneal", \
-    "ops of the coarsest graph; 0 = tuned") \
-  REAL(fresh, "fresh", -1, -1, 1, "SHARE", "anneal", \
-    "of the budget for a start from one device; -1 = tuned") \
-  INTEGER(count, "count", 0, 0, 1000000000, "N", "generate", \
-    "number of graphs; 0 with --paper = 12000") \
+  REAL(hot, "hot", 0, 1e-6, 1e9, "T", "anneal", RESULT, \
+    "temperature at the start, in mean op times or peaks; tuned if not given") \
+  REAL(cold, "cold", 0, 1e-6, 1e9, "T", "anneal", RESULT, \
+    "temperature at the end; tuned if not given") \
+  REAL(level_cooling, "level-cooling", 0, 1e-6, 1, "FACTOR", "anneal", RESULT, \
+    "of temperatures, from a level to the next finer one; tuned if not given") \
+  REAL(coarse_share, "coarse-share", -1, 0, 0.99, "SHARE", "anneal", RESULT, \
+    "of the budget for coarser graphs, 0 = no levels; tuned if not given") \
+  INTEGER(coarsest, "coarsest", 0, 1, 1000000, "N", "anneal", RESULT, \
+    "ops of the coarsest graph; tuned if not given") \
+  REAL(single_start_share, "single-start-share", -1, 0, 1, "SHARE", \
+    "anneal", RESULT, \
+    "of the budget, with a start from all ops on one device; tuned if not " \
+    "given") \
+  INTEGER(count, "count", 0, 1, 1000000000, "N", "generate", RESULT, \
+    "number of graphs; with --paper 12000 if not given") \
   CHOICE(model, "model", "paper", "paper|erdos-renyi|barabasi-albert|" \
-    "watts-strogatz|stochastic-block|layered", "generate", \
+    "watts-strogatz|stochastic-block|layered", "generate", RESULT, \
     "random graphs; paper: one of the next four for each graph") \
-  INTEGER(nodes, "nodes", 0, 0, 100000000, "N", "generate", \
-    "ops of each graph; 0 = random, 50 to 200, or 1000 if layered") \
-  INTEGER(width, "width", 32, 1, 100000000, "N", "generate", \
+  INTEGER(nodes, "nodes", 0, 1, 100000000, "N", "generate", RESULT, \
+    "ops of each graph; if not given random, 50 to 200, or 1000 if layered") \
+  INTEGER(width, "width", 32, 1, 100000000, "N", "generate", RESULT, \
     "ops in each layer of layered graphs") \
-  FLAG(filter, "filter", "generate", \
+  FLAG(filter, "filter", "generate", RESULT, \
     "keep graphs that BRKGA 10K improves by 18% over BRKGA 1K") \
-  FLAG(paper, "paper", "generate", \
+  FLAG(paper, "paper", "generate", RESULT, \
     "the paper's set: filtered, 10000 train, 1000 valid, 1000 test") \
-  INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", \
+  INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", RESULT, \
     "augmented copies that go with each graph") \
-  TEXT(split, "split", 0, "NAME", "dataset", \
+  TEXT(split, "split", 0, "NAME", "dataset", RESULT, \
     "only the graphs of this split: train, valid or test") \
-  TEXT(figures, "figures", 0, "DIR", "dataset", \
+  TEXT(figures, "figures", 0, "DIR", "dataset", HOW, \
     "write histograms (SVG, by gnuplot) and their data (CSV) here") \
-  CHOICE(preset, "preset", "default", "default|paper", "train", \
+  CHOICE(preset, "preset", "default", "default|paper", "train", RESULT, \
     "how to train: our recipe for the objective, or the paper's") \
-  INTEGER(steps, "steps", 0, 0, 1000000000, "N", "train", \
-    "updates of the policy; 0 = the preset's") \
-  INTEGER(graphs_per_step, "graphs-per-step", 0, 0, 4096, "N", "train", \
-    "graphs in each update; 0 = 4") \
-  INTEGER(samples, "samples", 0, 0, 4096, "N", "train", \
-    "episodes of each graph in an update; 0 = the preset's") \
-  INTEGER(episode_evaluations, "episode-evaluations", 0, 0, 1e9, "N", "train", \
-    "of BRKGA in an episode; 0 = the preset's") \
-  CHOICE(reward, "reward", "preset", "preset|best|top20", "train", \
-    "of an episode: its best cost, or the mean of its best 20") \
-  CHOICE(advantage, "advantage", "preset", \
-    "preset|batch|graph|raw|learned", "train", \
-    "rewards less the graph's mean, scaled; or less a learned baseline") \
-  REAL(learning_rate, "learning-rate", 0, 0, 1, "RATE", "train", \
-    "of Adam; 0 = the preset's") \
-  CHOICE(decay, "decay", "preset", "preset|linear|none", "train", \
-    "of the learning rate") \
-  REAL(entropy, "entropy", -1, -1, 1000, "WEIGHT", "train", \
-    "bonus for entropy per op; -1 = the preset's") \
-  REAL(clip, "clip", -1, -1, 1e9, "NORM", "train", \
-    "largest norm of a gradient, 0 = any; -1 = 10") \
+  INTEGER(steps, "steps", 0, 1, 1000000000, "N", "train", RESULT, \
+    "updates of the policy; from the preset if not given") \
+  INTEGER(graphs_per_step, "graphs-per-step", 0, 1, REGAL_MOST_STEP_GRAPHS, \
+    "N", "train", RESULT, \
+    "graphs in each update; from the preset if not given") \
+  INTEGER(samples, "samples", 0, 1, REGAL_MOST_STEP_SAMPLES, "N", \
+    "train", RESULT, \
+    "episodes of each graph in an update; from the preset if not given") \
+  INTEGER(episode_evaluations, "episode-evaluations", 0, 1, 1e9, "N", \
+    "train", RESULT, \
+    "of BRKGA in an episode; from the preset if not given") \
+  CHOICE(reward, "reward", "preset", "best|top20", "train", RESULT, \
+    "of an episode: its best cost, or the mean of its best 20; from the " \
+    "preset if not given") \
+  CHOICE(advantage, "advantage", "preset", "batch|graph|raw|learned", \
+    "train", RESULT, \
+    "rewards less the graph's mean, scaled; or less a learned baseline; from " \
+    "the preset if not given") \
+  REAL(learning_rate, "learning-rate", 0, 1e-9, 1, "RATE", "train", RESULT, \
+    "of Adam; from the preset if not given") \
+  CHOICE(decay, "decay", "preset", "linear|none", "train", RESULT, \
+    "of the learning rate; from the preset if not given") \
+  REAL(entropy, "entropy", -1, 0, 1000, "WEIGHT", "train", RESULT, \
+    "bonus for entropy per op; from the preset if not given") \
+  REAL(clip, "clip", -1, 0, 1e9, "NORM", "train", RESULT, \
+    "largest norm of a gradient, 0 = any; from the preset if not given") \
   CHOICE(policy_kind, "policy-kind", "gnn", \
-    "gnn|gas|autoregressive|experts|blind", "train", \
+    "gnn|gas|autoregressive|experts|blind", "train", RESULT, \
     "network of the policy") \
-  INTEGER(rounds, "rounds", 2, 0, 64, "T", "train", \
+  INTEGER(rounds, "rounds", 2, 0, REGAL_MOST_MESSAGE_ROUNDS, "T", \
+    "train", RESULT, \
     "of messages in the graph network") \
-  CHOICE(update, "update", "gru", "residual|mlp|gru", "train", \
+  CHOICE(update, "update", "gru", "residual|mlp|gru", "train", RESULT, \
     "of a node's state by its messages") \
-  CHOICE(aggregation, "aggregation", "mean", "mean|sum", "train", \
+  CHOICE(aggregation, "aggregation", "mean", "mean|sum", "train", RESULT, \
     "of a node's messages") \
-  INTEGER(state_width, "state-width", 32, 1, 1024, "N", "train", \
+  INTEGER(state_width, "state-width", 32, 1, REGAL_MOST_STATE_WIDTH, "N", \
+    "train", RESULT, \
     "numbers in the state of a node") \
-  INTEGER(experts, "experts", 4, 1, 64, "N", "train", \
+  INTEGER(experts, "experts", 4, 1, REGAL_MOST_EXPERTS, "N", "train", RESULT, \
     "networks of a mixture") \
-  CHOICE(heads, "heads", "preset", \
-    "preset|placement|scheduling|both|all", "train", \
-    "genes that the policy speaks of; all: transfers and global ones too") \
-  INTEGER(placement_levels, "placement-levels", 2, 2, 256, "K", "train", \
+  CHOICE(heads, "heads", "preset", "placement|scheduling|both|all", \
+    "train", RESULT, \
+    "genes that the policy chooses for; all: transfers and global ones too; " \
+    "from the preset if not given") \
+  INTEGER(placement_levels, "placement-levels", 2, REGAL_FEWEST_LEVELS, \
+    REGAL_MOST_LEVELS, "K", "train", RESULT, \
     "of mean and variance, for genes of placement") \
-  INTEGER(schedule_levels, "schedule-levels", 16, 2, 256, "K", "train", \
+  INTEGER(schedule_levels, "schedule-levels", 16, REGAL_FEWEST_LEVELS, \
+    REGAL_MOST_LEVELS, "K", "train", RESULT, \
     "of mean and variance, for all other genes") \
-  INTEGER(bias_levels, "bias-levels", 0, 0, 256, "K", "train", \
+  INTEGER(bias_levels, "bias-levels", 0, 0, REGAL_MOST_LEVELS, "K", \
+    "train", RESULT, \
     "of crossover bias; 0 = the policy does not choose it") \
-  REAL(neutral, "neutral", -1, -1, 100, "LOGIT", "train", \
-    "start in favour of uniform genes; -1 = the preset's") \
-  INTEGER(imitate, "imitate", 0, 0, 1000000000, "STEPS", "train", \
+  REAL(uniform_logit, "uniform-logit", -1, 0, 100, "LOGIT", "train", RESULT, \
+    "of uniform genes at the start of training; from the preset if not given") \
+  INTEGER(imitate, "imitate", 0, 0, 1000000000, "STEPS", "train", RESULT, \
     "first copy the plans of the strong search for so many of the steps") \
-  INTEGER(augment, "augment", 0, 0, 1000000, "N", "train", \
-    "copies of each training graph, with noise; 0 = what the dataset says") \
-  INTEGER(valid_every, "valid-every", 0, 0, 1000000000, "STEPS", "train", \
-    "between validations; 0 = a tenth of the steps") \
-  INTEGER(valid_graphs, "valid-graphs", 64, 0, 1000000000, "N", "train", \
+  INTEGER(augment, "augment", 0, 1, 1000000, "N", "train", RESULT, \
+    "copies of each training graph, with noise; if not given the dataset's") \
+  INTEGER(valid_every, "valid-every", 0, 1, 1000000000, "STEPS", \
+    "train", RESULT, \
+    "between validations; a tenth of the steps if not given") \
+  INTEGER(valid_graphs, "valid-graphs", 64, 0, 1000000000, "N", \
+    "train", RESULT, \
     "held-out graphs to validate on; 0 = none, keep the last policy") \
-  INTEGER(valid_evaluations, "valid-evaluations", 5000, 2, 1e9, "N", "train", \
+  INTEGER(valid_evaluations, "valid-evaluations", 5000, 2, 1e9, "N", \
+    "train", RESULT, \
     "budget in validation, those of the features included") \
-  TEXT(checkpoint, "checkpoint", 0, "FILE", "train", \
+  TEXT(checkpoint, "checkpoint", 0, "FILE", "train", HOW, \
     "state of the run; OUTPUT.checkpoint if not given") \
-  REAL(checkpoint_every, "checkpoint-every", 120, 0, 1e9, "SECONDS", "train", \
+  REAL(checkpoint_every, "checkpoint-every", 120, 0, 1e9, "SECONDS", \
+    "train", HOW, \
     "how often it is written") \
-  FLAG(resume, "resume", "train", "go on from the checkpoint") \
-  TEXT(log, "log", 0, "FILE", "train", \
+  FLAG(resume, "resume", "train", HOW, "go on from the checkpoint") \
+  TEXT(log, "log", 0, "FILE", "train", HOW, \
     "a line for each step (CSV); OUTPUT.csv if not given") \
-  TEXT(plot, "plot", 0, "FILE", "train", \
+  TEXT(plot, "plot", 0, "FILE", "train", HOW, \
     "draw the curves of the log (SVG, by gnuplot) when training ends") \
-  FLAG(halving, "halving", "tune", \
+  FLAG(halving, "halving", "tune", RESULT, \
     "few graphs first, then twice as many with the better half of settings") \
-  INTEGER(graphs, "graphs", 0, 0, 1000000000, "N", "tune", \
-    "use so many graphs, from all over the training set; 0 = all") \
-  TEXT(output, "output", 0, "FILE", "output", \
+  INTEGER(graphs, "graphs", 0, 1, 1000000000, "N", "tune", RESULT, \
+    "use so many graphs, from all over the training set; all if not given") \
+  TEXT(output, "output", 0, "FILE", "output", HOW, \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
-  TEXT(trace, "trace", 0, "FILE", "output", \
+  TEXT(trace, "trace", 0, "FILE", "output", HOW, \
     "write a Chrome / Perfetto trace") \
-  CHOICE(format, "format", "auto", "auto|binary|text|json", "output", \
+  CHOICE(format, "format", "auto", "auto|binary|text|json", "output", HOW, \
     "format of a graph that is written; auto: by the file's ending") \
-  FLAG(json, "json", "output", \
+  FLAG(json, "json", "output", HOW, \
     "print the result as JSON instead of text") \
-  FLAG(timeline, "timeline", "output", \
+  FLAG(timeline, "timeline", "output", HOW, \
     "draw what each device does over time") \
-  FLAG(quiet, "quiet", "output", "no progress, no notes") \
-  FLAG(verbose, "verbose", "output", "more about the run")
+  FLAG(quiet, "quiet", "output", HOW, "no progress, no notes") \
+  FLAG(verbose, "verbose", "output", HOW, "more about the run")
 /* clang-format on */
+
+/* Former names, which are accepted and not shown. */
+#define REGAL_OPTION_ALIASES(ALIAS)                                            \
+  ALIAS("fall", "level-cooling")                                               \
+  ALIAS("fresh", "single-start-share")                                         \
+  ALIAS("neutral", "uniform-logit")
 
 #define REGAL_FIELD_INTEGER(field, ...) int64_t field;
 #define REGAL_FIELD_REAL(field, ...) double field;
@@ -218,13 +259,15 @@
 #define REGAL_FIELD_FLAG(field, ...) bool field;
 #define REGAL_FIELD_TEXT(field, ...) char field[1024];
 
-/* Field by field the options' values; a choice is its index in `choices`; a
- * text that is unset is "". Copy it freely. */
+/* Field by field the options' values; a choice is its index in `choices`, or -1
+ * if it is not given; a text that is not given is "". Copy it freely. An option
+ * counts as given when regal_options_set has set it, or when its field differs
+ * from the default. What is given wins over files and presets. */
 typedef struct regal_options {
   REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL, REGAL_FIELD_INTEGER,
                      REGAL_FIELD_INTEGER, REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG,
                      REGAL_FIELD_TEXT)
-  uint64_t given[2]; /* bit per row: set explicitly, so it overrides files */
+  uint64_t given[2]; /* bit per row: regal_options_set has set it */
 } regal_options;
 
 #undef REGAL_FIELD_INTEGER

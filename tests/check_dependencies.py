@@ -74,8 +74,8 @@ ROOMS = {
 }
 MOST_FILES = 25
 MOST_LINES = 450
-PUBLIC = {"regal.h", "regal_options.h", "regal_data.h", "regal_train.h",
-          "regal_tune.h"}
+PUBLIC = {"regal.h", "regal_limits.h", "regal_options.h", "regal_data.h",
+          "regal_train.h", "regal_tune.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 DECLARED = re.compile(r"REGAL_API\b[^;{]*?\b(regal_\w+)\s*\(")
 # What compilers add by themselves, and sanitizers.

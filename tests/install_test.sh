@@ -18,7 +18,7 @@ fail() {
 
 DESTDIR='' cmake --install "$build" --prefix "$prefix" >"$work/log" ||
   { cat "$work/log"; fail "cmake --install failed"; }
-for file in bin/regal include/regal.h include/regal_options.h \
+for file in bin/regal include/regal.h include/regal_limits.h include/regal_options.h \
   include/regal_data.h \
   share/man/man1/regal.1 share/bash-completion/completions/regal; do
   [ -f "$prefix/$file" ] || fail "$file was not installed"

@@ -72,10 +72,10 @@ regal_schedule regal_schedule_given(const regal_options *options) {
   return (regal_schedule){.annealer = options->annealer,
                           .hot = options->hot,
                           .cold = options->cold,
-                          .fall = options->fall,
+                          .fall = options->level_cooling,
                           .coarse_share = options->coarse_share,
                           .coarsest = (uint32_t)options->coarsest,
-                          .fresh = options->fresh};
+                          .fresh = options->single_start_share};
 }
 
 static void replace_given(regal_schedule *schedule,

@@ -2,7 +2,9 @@
 /* Options: everything here is generated from the table of regal_options.h.
  *
  * A value is checked and then stored; a rejected value leaves the options as
- * they were. Defaults go through the same parser, as text.
+ * they were. Defaults and presets go through the same parser, as text. There is
+ * one notion of "not given" (regal_option_given), which files and presets ask
+ * before they set anything.
  */
 #include "base/options.h"
 
@@ -12,24 +14,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTEGER_INFO(field, name, value, low, high, unit, group, help)         \
-  {name, REGAL_OPTION_INTEGER, NULL, low, high, unit, group, help, #value},
-#define REAL_INFO(field, name, value, low, high, unit, group, help)            \
-  {name, REGAL_OPTION_REAL, NULL, low, high, unit, group, help, #value},
-#define BYTES_INFO(field, name, value, unit, group, help)                      \
-  {name, REGAL_OPTION_BYTES, NULL, 0, 0x1p63, unit, group, help, #value},
-#define DURATION_INFO(field, name, value, unit, group, help)                   \
-  {name, REGAL_OPTION_DURATION, NULL, 0, 0x1p63, unit, group, help, #value},
-#define CHOICE_INFO(field, name, value, choices, group, help)                  \
-  {name, REGAL_OPTION_CHOICE, choices, 0, 0, choices, group, help, value},
-#define FLAG_INFO(field, name, group, help)                                    \
-  {name, REGAL_OPTION_FLAG, NULL, 0, 0, NULL, group, help, "false"},
-#define TEXT_INFO(field, name, value, unit, group, help)                       \
-  {name, REGAL_OPTION_TEXT, NULL, 0, 0, unit, group, help, value},
+#define EFFECT_RESULT true
+#define EFFECT_HOW false
+#define ROW(name, type, choices, low, high, unit, group, effect, help, value)  \
+  {name, type, choices, low, high, unit, group, help, value, EFFECT_##effect},
+#define INTEGER_INFO(field, name, value, low, high, unit, group, effect, help) \
+  ROW(name, REGAL_OPTION_INTEGER, NULL, low, high, unit, group, effect, help,  \
+      #value)
+#define REAL_INFO(field, name, value, low, high, unit, group, effect, help)    \
+  ROW(name, REGAL_OPTION_REAL, NULL, low, high, unit, group, effect, help,     \
+      #value)
+#define BYTES_INFO(field, name, value, unit, group, effect, help)              \
+  ROW(name, REGAL_OPTION_BYTES, NULL, 0, 0x1p63, unit, group, effect, help,    \
+      #value)
+#define DURATION_INFO(field, name, value, unit, group, effect, help)           \
+  ROW(name, REGAL_OPTION_DURATION, NULL, 0, 0x1p63, unit, group, effect, help, \
+      #value)
+#define CHOICE_INFO(field, name, value, choices, group, effect, help)          \
+  ROW(name, REGAL_OPTION_CHOICE, choices, 0, 0, choices, group, effect, help,  \
+      value)
+#define FLAG_INFO(field, name, group, effect, help)                            \
+  ROW(name, REGAL_OPTION_FLAG, NULL, 0, 0, NULL, group, effect, help, "false")
+#define TEXT_INFO(field, name, value, unit, group, effect, help)               \
+  ROW(name, REGAL_OPTION_TEXT, NULL, 0, 0, unit, group, effect, help, value)
 
 static const regal_option_info table[] = {
     REGAL_OPTION_TABLE(INTEGER_INFO, REAL_INFO, BYTES_INFO, DURATION_INFO,
                        CHOICE_INFO, FLAG_INFO, TEXT_INFO)};
+
+static const struct {
+  const char *former, *name;
+} aliases[] = {
+#define ALIAS(former, name) {former, name},
+    REGAL_OPTION_ALIASES(ALIAS)};
 
 #define OFFSET(field, ...) offsetof(regal_options, field),
 
@@ -50,6 +67,9 @@ const regal_option_info *regal_option_at(size_t index) {
 
 size_t regal_option_find(const char *name) {
   size_t index = 0;
+  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+    if (!strcmp(aliases[i].former, name))
+      name = aliases[i].name;
   while (index < ROWS && strcmp(table[index].name, name))
     index++;
   return index;
@@ -62,6 +82,11 @@ size_t regal_option_find(const char *name) {
 #define WHY_CAPACITY 512
 #define QUOTED "\"%.100s\""
 
+/* A default may lie outside of the range: see regal_option_has_default. */
+static bool is_default(const regal_option_info *info, double value) {
+  return value == strtod(info->fallback, NULL);
+}
+
 static bool parse_integer(const regal_option_info *info, const char *value,
                           int64_t *field, char *why) {
   char *end;
@@ -69,8 +94,8 @@ static bool parse_integer(const regal_option_info *info, const char *value,
   long long parsed = strtoll(value, &end, 10);
   bool digits = *value == '-' || (*value >= '0' && *value <= '9');
   bool number = digits && end != value && !*end;
-  if (number && !errno && parsed >= (int64_t)info->low &&
-      parsed <= (int64_t)info->high) {
+  bool in_range = parsed >= (int64_t)info->low && parsed <= (int64_t)info->high;
+  if (number && !errno && (in_range || is_default(info, (double)parsed))) {
     *field = parsed;
     return true;
   }
@@ -86,7 +111,8 @@ static bool parse_real(const regal_option_info *info, const char *value,
   double parsed = strtod(value, &end);
   bool number =
       *value && strspn(value, "0123456789.eE+-") == strlen(value) && !*end;
-  if (number && parsed >= info->low && parsed <= info->high) {
+  bool in_range = parsed >= info->low && parsed <= info->high;
+  if (number && (in_range || is_default(info, parsed))) {
     *field = parsed;
     return true;
   }
@@ -131,7 +157,7 @@ int regal_choice_index(const char *choices, const char *value) {
 static bool parse_choice(const regal_option_info *info, const char *value,
                          int64_t *field, char *why) {
   int index = regal_choice_index(info->choices, value);
-  if (index >= 0) {
+  if (index >= 0 || !strcmp(value, info->fallback)) {
     *field = index;
     return true;
   }
@@ -167,10 +193,8 @@ static bool parse_text(const char *value, char *field, char *why) {
   return false;
 }
 
-static bool parse(regal_options *options, size_t index, const char *value,
+static bool parse(const regal_option_info *info, const char *value, void *field,
                   char *why) {
-  const regal_option_info *info = &table[index];
-  void *field = (char *)options + offsets[index];
   switch (info->type) {
   case REGAL_OPTION_INTEGER:
     return parse_integer(info, value, field, why);
@@ -190,12 +214,94 @@ static bool parse(regal_options *options, size_t index, const char *value,
   return false;
 }
 
+static void *field_of(regal_options *options, size_t index) {
+  return (char *)options + offsets[index];
+}
+
+static const void *value_of(const regal_options *options, size_t index) {
+  return (const char *)options + offsets[index];
+}
+
 void regal_options_init(regal_options *options) {
   char why[WHY_CAPACITY];
   memset(options, 0, sizeof *options);
   for (size_t i = 0; i < ROWS; i++)
     if (table[i].fallback)
-      parse(options, i, table[i].fallback, why);
+      parse(&table[i], table[i].fallback, field_of(options, i), why);
+}
+
+/* -- What is given --------------------------------------------------------- */
+
+bool regal_option_has_default(const regal_option_info *info) {
+  switch (info->type) {
+  case REGAL_OPTION_INTEGER:
+  case REGAL_OPTION_REAL: {
+    double value = strtod(info->fallback, NULL);
+    return value >= info->low && value <= info->high;
+  }
+  case REGAL_OPTION_CHOICE:
+    return regal_choice_index(info->choices, info->fallback) >= 0;
+  case REGAL_OPTION_BYTES:
+  case REGAL_OPTION_DURATION:
+  case REGAL_OPTION_FLAG:
+  case REGAL_OPTION_TEXT:
+    break;
+  }
+  return info->fallback != NULL;
+}
+
+/* Whether the field has the value that regal_options_init sets. */
+static bool is_untouched(const regal_options *options, size_t index) {
+  const regal_option_info *info = &table[index];
+  const void *field = value_of(options, index);
+  union {
+    int64_t integer;
+    double real;
+    bool flag;
+    char text[TEXT_CAPACITY];
+  } standard = {.text = ""};
+  char why[WHY_CAPACITY];
+  if (info->fallback)
+    parse(info, info->fallback, &standard, why);
+  switch (info->type) {
+  case REGAL_OPTION_TEXT:
+    return !strcmp(field, standard.text);
+  case REGAL_OPTION_FLAG:
+    return *(const bool *)field == standard.flag;
+  case REGAL_OPTION_REAL:
+    return *(const double *)field == standard.real;
+  case REGAL_OPTION_INTEGER:
+  case REGAL_OPTION_BYTES:
+  case REGAL_OPTION_DURATION:
+  case REGAL_OPTION_CHOICE:
+    break;
+  }
+  return *(const int64_t *)field == standard.integer;
+}
+
+static bool is_given(const regal_options *options, size_t index) {
+  return (options->given[index / 64] >> (index % 64) & 1) ||
+         !is_untouched(options, index);
+}
+
+bool regal_option_given(const regal_options *options, const char *name) {
+  size_t index = regal_option_find(name);
+  return index < ROWS && is_given(options, index);
+}
+
+bool regal_options_fill(regal_options *options,
+                        const regal_option_value *values) {
+  bool known = true;
+  char why[WHY_CAPACITY];
+  for (; values->name; values++) {
+    size_t index = regal_option_find(values->name);
+    if (index == ROWS)
+      known = false;
+    else if (!is_given(options, index))
+      known &=
+          parse(&table[index], values->value, field_of(options, index), why);
+  }
+  return known;
 }
 
 /* -- Setting by name ------------------------------------------------------- */
@@ -247,15 +353,14 @@ regal_status regal_options_set(regal_context *context, regal_options *options,
   bool flag = table[index].type == REGAL_OPTION_FLAG;
   if (!flag && (!value || !*value))
     return regal_fail(context, REGAL_BAD_INPUT, "--%s: needs a value", name);
-  if (!parse(options, index, value ? value : "", why))
+  if (!parse(&table[index], value ? value : "", field_of(options, index), why))
     return regal_fail(context, REGAL_BAD_INPUT, "--%s: %s", name, why);
-  options->given[index / 64] |= UINT64_C(1) << (index % 64);
+  uint64_t bit = UINT64_C(1) << (index % 64);
+  if (regal_option_has_default(&table[index]) || !is_untouched(options, index))
+    options->given[index / 64] |= bit;
+  else
+    options->given[index / 64] &= ~bit;
   return REGAL_OK;
-}
-
-bool regal_option_given(const regal_options *options, const char *name) {
-  size_t index = regal_option_find(name);
-  return index < ROWS && (options->given[index / 64] >> (index % 64) & 1);
 }
 
 /* -- Values as text -------------------------------------------------------- */
@@ -284,9 +389,10 @@ static void print_duration(char *text, size_t capacity, int64_t value) {
   print_unit(text, capacity, value, names, sizes);
 }
 
-/* The name of a choice by its position. */
-static void print_choice(const char *choices, int64_t index, char *text,
-                         size_t capacity) {
+/* The name of a choice by its position; without one the default. */
+static void print_choice(const regal_option_info *info, int64_t index,
+                         char *text, size_t capacity) {
+  const char *choices = index < 0 ? info->fallback : info->choices;
   for (; index > 0; index--)
     choices += strcspn(choices, "|") + 1;
   snprintf(text, capacity, "%.*s", (int)strcspn(choices, "|"), choices);
@@ -296,7 +402,7 @@ bool regal_option_text(const regal_options *options, size_t index, char *text,
                        size_t capacity) {
   if (index >= ROWS || !capacity)
     return false;
-  const void *field = (const char *)options + offsets[index];
+  const void *field = value_of(options, index);
   switch (table[index].type) {
   case REGAL_OPTION_INTEGER:
     snprintf(text, capacity, "%lld", (long long)*(const int64_t *)field);
@@ -311,7 +417,7 @@ bool regal_option_text(const regal_options *options, size_t index, char *text,
     print_duration(text, capacity, *(const int64_t *)field);
     break;
   case REGAL_OPTION_CHOICE:
-    print_choice(table[index].choices, *(const int64_t *)field, text, capacity);
+    print_choice(&table[index], *(const int64_t *)field, text, capacity);
     break;
   case REGAL_OPTION_FLAG:
     snprintf(text, capacity, "%s", *(const bool *)field ? "true" : "false");

@@ -5,8 +5,20 @@
 
 #include "base/context.h"
 
-/* Whether the option was set explicitly, so that it wins over files. */
+/* Whether the option has a value of its own, so that it wins over files and
+ * presets: regal_options_set has set it, or its field differs from the default.
+ */
 bool regal_option_given(const regal_options *options, const char *name);
+
+typedef struct regal_option_value {
+  const char *name, *value;
+} regal_option_value;
+
+/* A preset: sets the options that are not given; the list ends with a NULL
+ * name. False when a name or a value in it is wrong, which is an error in the
+ * program. */
+bool regal_options_fill(regal_options *options,
+                        const regal_option_value *values);
 
 /* The position of `value` among choices "a|b|c", or -1. */
 int regal_choice_index(const char *choices, const char *value);

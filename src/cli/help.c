@@ -46,8 +46,9 @@ static void format_number(double value, char text[32]) {
   char *exponent = strchr(text, 'e');
   if (!exponent)
     return;
-  size_t signs = 1 + strspn(exponent + 1, "+0");
-  memmove(exponent + 1, exponent + signs, strlen(exponent + signs) + 1);
+  exponent += exponent[1] == '-' ? 2 : 1;
+  size_t filler = strspn(exponent, "+0");
+  memmove(exponent, exponent + filler, strlen(exponent + filler) + 1);
 }
 
 static bool has_range(const regal_option_info *option) {
@@ -56,8 +57,7 @@ static bool has_range(const regal_option_info *option) {
 }
 
 static bool has_default(const regal_option_info *option) {
-  return option->type != REGAL_OPTION_FLAG && option->fallback &&
-         option->fallback[0];
+  return option->type != REGAL_OPTION_FLAG && regal_option_has_default(option);
 }
 
 static void format_range(const regal_option_info *option, char text[80]) {

@@ -4,17 +4,6 @@
 
 #include "cli/cli.h"
 
-/* Options that say how the work is done, not what comes out. */
-static bool says_only_how(const char *name) {
-  static const char *const names[] = {
-      "output", "checkpoint", "checkpoint-every", "resume",  "log", "plot",
-      "json",   "quiet",      "verbose",          "threads", "time"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i]))
-      return true;
-  return false;
-}
-
 void regal_join_command(const regal_cli *cli, const char *name, char *text,
                         size_t capacity) {
   char value[1100], standard[1100];
@@ -26,7 +15,7 @@ void regal_join_command(const regal_cli *cli, const char *name, char *text,
     const regal_option_info *option = regal_option_at(i);
     bool set = regal_option_text(&defaults, i, standard, sizeof standard);
     if (!regal_option_text(&cli->options, i, value, sizeof value) ||
-        (set && !strcmp(value, standard)) || says_only_how(option->name))
+        (set && !strcmp(value, standard)) || !option->changes_result)
       continue;
     bool flag = option->type == REGAL_OPTION_FLAG;
     used += (size_t)snprintf(text + used, capacity - used, " --%s%s%s",

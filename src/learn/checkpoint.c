@@ -59,7 +59,7 @@ regal_status regal_checkpoint_save(const regal_trainer *t, uint64_t dataset,
   char *fingerprint = regal_alloc(t->context, FINGERPRINT_CAPACITY, 1);
   if (!fingerprint)
     return regal_fail_memory(t->context);
-  regal_train_fingerprint(t->options, fingerprint, FINGERPRINT_CAPACITY);
+  regal_train_fingerprint(&t->options, fingerprint, FINGERPRINT_CAPACITY);
   regal_text_init(&text, t->context);
   put_all(t, dataset, fingerprint, &text);
   regal_status status = regal_text_save(t->context, &text, path);
@@ -149,7 +149,7 @@ static regal_status check_origin(regal_trainer *t, uint64_t dataset,
                       VERSION);
   uint64_t made_of = regal_get(cursor, 8);
   regal_get_text(cursor, before, FINGERPRINT_CAPACITY);
-  regal_train_fingerprint(t->options, now, FINGERPRINT_CAPACITY);
+  regal_train_fingerprint(&t->options, now, FINGERPRINT_CAPACITY);
   if (strcmp(before, now) != 0)
     return fail_options(t->context, path, before, now);
   if (made_of != dataset)

@@ -53,7 +53,7 @@ static regal_status save_checkpoint(run *r) {
 }
 
 static bool is_due(const run *r) {
-  double every = r->trainer->options->checkpoint_every;
+  double every = r->trainer->options.checkpoint_every;
   return regal_seconds() - r->saved >= every;
 }
 
@@ -134,13 +134,13 @@ static regal_status loop(run *r) {
 
 static regal_status begin(run *r) {
   regal_trainer *t = r->trainer;
-  if (t->options->resume)
+  if (t->options.resume)
     REGAL_TRY(regal_checkpoint_load(t, r->job->dataset, r->job->checkpoint));
   r->first_step = t->state.step;
   r->first_evaluations = t->state.evaluations;
   r->saved = regal_seconds();
   return leads(r)
-             ? regal_train_log_open(t->context, r->job->log, t->options->resume,
+             ? regal_train_log_open(t->context, r->job->log, t->options.resume,
                                     t->state.step, &r->log)
              : REGAL_OK;
 }

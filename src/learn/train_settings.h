@@ -31,7 +31,9 @@ typedef struct regal_train_settings {
   regal_policy_config config; /* all but what the problem says */
 } regal_train_settings;
 
-/* Options that were given win over those of the preset. */
+/* Gives the options that are not given the values of the preset. */
+regal_status regal_train_fill(regal_context *context, regal_options *options);
+/* Reads options that regal_train_fill has completed, as all below. */
 regal_status regal_train_settings_read(regal_context *context,
                                        const regal_options *options,
                                        regal_train_settings *settings);

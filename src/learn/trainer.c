@@ -36,8 +36,8 @@ static regal_status make_tasks(regal_trainer *t, const regal_task_source *train,
 static regal_status make_network(regal_trainer *t) {
   const regal_problem *problem;
   REGAL_TRY(regal_tasks_problem(t->tasks, 0, &problem));
-  REGAL_TRY(
-      regal_train_settings_bind(t->context, t->options, problem, &t->settings));
+  REGAL_TRY(regal_train_settings_bind(t->context, &t->options, problem,
+                                      &t->settings));
   REGAL_TRY(regal_network_create(t->context, &t->settings.config,
                                  t->settings.seed, &t->network));
   REGAL_TRY(
@@ -77,8 +77,9 @@ static regal_status make_arrays(regal_trainer *t) {
 
 static regal_status fill(regal_trainer *t, const regal_task_source *train,
                          const regal_task_source *valid) {
-  REGAL_TRY(regal_train_settings_read(t->context, t->options, &t->settings));
-  REGAL_TRY(regal_workers_create(t->context, t->options, &t->workers));
+  REGAL_TRY(regal_train_fill(t->context, &t->options));
+  REGAL_TRY(regal_train_settings_read(t->context, &t->options, &t->settings));
+  REGAL_TRY(regal_workers_create(t->context, &t->options, &t->workers));
   REGAL_TRY(make_tasks(t, train, valid));
   REGAL_TRY(make_network(t));
   REGAL_TRY(make_arrays(t));
@@ -102,7 +103,7 @@ regal_status regal_trainer_create(regal_context *context, regal_ranks *ranks,
     return regal_fail_memory(context);
   made->context = context;
   made->ranks = ranks;
-  made->options = options;
+  made->options = *options;
   made->began = regal_seconds();
   regal_status status = fill(made, train, valid);
   if (status == REGAL_OK)
@@ -139,7 +140,7 @@ void regal_trainer_free(regal_trainer *t) {
 }
 
 regal_status regal_trainer_agree(const regal_trainer *t, bool *stopped) {
-  double limit = t->options->time;
+  double limit = t->options.time;
   bool late = limit > 0 && regal_seconds() - t->began >= limit;
   t->asked[t->ranks->rank] = regal_stop_requested(t->context) || late;
   REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->asked,

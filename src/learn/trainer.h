@@ -48,7 +48,7 @@ typedef struct regal_trainer {
   regal_context *context;
   regal_ranks *ranks;
   regal_workers *workers;
-  const regal_options *options;
+  regal_options options; /* with those of the preset */
   regal_train_settings settings;
   regal_train_state state;
   regal_training report; /* what the caller gets to see */

@@ -9,8 +9,6 @@
 #include "learn/teacher.h"
 #include "learn/trainer.h"
 
-#define MOST_GRAPHS 4096 /* in a step: see the table of options */
-
 /* -- Which graphs ---------------------------------------------------------- */
 
 /* Each epoch visits every graph once, in an order of its own. */
@@ -216,7 +214,7 @@ static regal_status copy_teacher(regal_trainer *t) {
 static void find_advantages(regal_trainer *t) {
   const regal_train_settings *s = &t->settings;
   size_t episodes = (size_t)s->graphs * s->samples;
-  double baselines[MOST_GRAPHS];
+  double baselines[REGAL_MOST_STEP_GRAPHS];
   for (size_t i = 0; i < episodes; i++)
     t->rewards[i] = -t->ratios[i];
   for (uint32_t g = 0; g < s->graphs; g++)
@@ -300,7 +298,7 @@ static void report(regal_trainer *t) {
 }
 
 static regal_status prepare(regal_trainer *t, bool *stopped) {
-  size_t needed[MOST_GRAPHS];
+  size_t needed[REGAL_MOST_STEP_GRAPHS];
   double began = regal_seconds();
   choose(t);
   list_mine(t);

@@ -12,20 +12,26 @@
 
 #include "policy/network_parts.h"
 
+static bool is_level_count(uint32_t levels) {
+  return levels >= 1 && levels <= REGAL_MOST_LEVELS;
+}
+
 static regal_status check_head(regal_context *context,
                                const regal_policy_head *head) {
   if (!memchr(head->gene_class, 0, sizeof head->gene_class) ||
       !head->gene_class[0])
     return regal_fail(context, REGAL_BAD_INPUT,
                       "a head of a policy names no gene class");
-  if (!head->genes || head->genes > 1024 || !head->mean_levels ||
-      head->mean_levels > 255 || !head->variance_levels ||
-      head->variance_levels > 255 || head->bias_levels > 255)
+  if (!head->genes || head->genes > 1024 ||
+      !is_level_count(head->mean_levels) ||
+      !is_level_count(head->variance_levels) ||
+      head->bias_levels > REGAL_MOST_LEVELS)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "head '%s' of a policy has %u genes of %u, %u and %u "
-                      "levels; genes go from 1 to 1024, levels from 1 to 255",
+                      "levels; genes go from 1 to 1024, levels from 1 to %d",
                       head->gene_class, head->genes, head->mean_levels,
-                      head->variance_levels, head->bias_levels);
+                      head->variance_levels, head->bias_levels,
+                      REGAL_MOST_LEVELS);
   if ((unsigned)head->domain > REGAL_HEAD_TENSOR)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "head '%s' of a policy has no known domain",
@@ -39,11 +45,13 @@ static regal_status check_config(regal_context *context,
       (unsigned)config->update > REGAL_UPDATE_GRU)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "a policy of an unknown kind or node update");
-  if (!config->width || config->width > 4096 || config->rounds > 1024)
+  if (!config->width || config->width > REGAL_MOST_STATE_WIDTH ||
+      config->rounds > REGAL_MOST_MESSAGE_ROUNDS)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "a policy of width %u and %u rounds; widths go from 1 to "
-                      "4096, rounds from 0 to 1024",
-                      config->width, config->rounds);
+                      "%d, rounds from 0 to %d",
+                      config->width, config->rounds, REGAL_MOST_STATE_WIDTH,
+                      REGAL_MOST_MESSAGE_ROUNDS);
   if (!config->node_features || config->node_features > 4096 ||
       !config->edge_features || config->edge_features > 4096)
     return regal_fail(context, REGAL_BAD_INPUT,

@@ -14,8 +14,6 @@
 #include "nn/segment.h"
 #include "policy/network.h"
 
-#define REGAL_MOST_EXPERTS 16
-
 /* -- Where layers lie ------------------------------------------------------ */
 
 /* A graph network. The two message perceptrons share matrices: columns 0 .. w-1

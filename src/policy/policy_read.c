@@ -143,18 +143,21 @@ static regal_status check_head(reader *r, const regal_policy_head *head,
   REGAL_TRY(check_range(r, "domain", head->domain, 0, REGAL_HEAD_TENSOR));
   uint32_t most = head->domain == REGAL_HEAD_GRAPH ? 1 : devices;
   REGAL_TRY(check_range(r, "genes of an item", head->genes, 1, most));
-  REGAL_TRY(check_range(r, "mean levels", head->mean_levels, 2, 256));
-  REGAL_TRY(check_range(r, "variance levels", head->variance_levels, 2, 256));
-  return check_range(r, "bias levels", head->bias_levels, 0, 256);
+  REGAL_TRY(check_range(r, "mean levels", head->mean_levels,
+                        REGAL_FEWEST_LEVELS, REGAL_MOST_LEVELS));
+  REGAL_TRY(check_range(r, "variance levels", head->variance_levels,
+                        REGAL_FEWEST_LEVELS, REGAL_MOST_LEVELS));
+  return check_range(r, "bias levels", head->bias_levels, 0, REGAL_MOST_LEVELS);
 }
 
 static regal_status check_config(reader *r, const regal_policy_config *config) {
   REGAL_TRY(check_name(r, config->decoder));
   REGAL_TRY(check_range(r, "kind", config->kind, 0, REGAL_POLICY_BLIND));
   REGAL_TRY(check_range(r, "update", config->update, 0, REGAL_UPDATE_GRU));
-  REGAL_TRY(check_range(r, "rounds", config->rounds, 0, 1000));
-  REGAL_TRY(check_range(r, "width", config->width, 1, 4096));
-  REGAL_TRY(check_range(r, "experts", config->experts, 0, 256));
+  REGAL_TRY(
+      check_range(r, "rounds", config->rounds, 0, REGAL_MOST_MESSAGE_ROUNDS));
+  REGAL_TRY(check_range(r, "width", config->width, 1, REGAL_MOST_STATE_WIDTH));
+  REGAL_TRY(check_range(r, "experts", config->experts, 0, REGAL_MOST_EXPERTS));
   REGAL_TRY(check_range(r, "objective", config->objective, 0, REGAL_MEMORY));
   return check_range(r, "devices", config->devices, 1, REGAL_MAX_DEVICES);
 }

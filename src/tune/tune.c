@@ -12,12 +12,13 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/options.h"
 #include "base/parallel/children.h"
 #include "base/parallel/ranks.h"
 #include "evolve/settings_file.h"
 #include "tune/tune.h"
 
-enum { RUNS_PER_THREAD = 8, DEFAULT_EVALUATIONS = 5000, SECONDS_PER_SAVE = 2 };
+enum { RUNS_PER_THREAD = 8, SECONDS_PER_SAVE = 2 };
 
 typedef struct pair {
   uint32_t setting, graph;
@@ -25,7 +26,7 @@ typedef struct pair {
 
 typedef struct tuner {
   regal_context *context;
-  const regal_options *options;
+  regal_options options; /* with those of the preset */
   const char *command;
   regal_ranks ranks;
   const regal_decoder *decoder;
@@ -54,26 +55,21 @@ typedef struct tuner {
 
 /* -- Setting up ------------------------------------------------------------ */
 
-static bool matters(const regal_option_info *option) {
-  static const char *const names[] = {"seed", "elite-bias", "exchange",
-                                      "restart"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(option->name, names[i]))
-      return true;
-  return !strcmp(option->group, "machine") ||
-         !strcmp(option->group, "objective");
-}
+static const regal_option_value preset[] = {
+    {"evaluations", "5000"}, {"decoder", "paper"}, {NULL, NULL}};
 
-/* Of all that a run depends on, and of which runs there are. */
+/* Of all that a run depends on, and of which runs there are. Options of tuning
+ * itself say which of the runs are made. */
 static uint64_t fingerprint_of(const tuner *t) {
-  uint64_t hash = regal_hash_text(t->set.checksum, t->decoder->name);
-  hash = regal_mix(hash ^ t->evaluations);
+  uint64_t hash = t->set.checksum;
   for (size_t i = 0; i < regal_option_count(); i++) {
     char value[1100] = "";
-    if (!matters(regal_option_at(i)))
+    const regal_option_info *option = regal_option_at(i);
+    if (!option->changes_result || !strcmp(option->group, "tune") ||
+        !regal_option_given(&t->options, option->name))
       continue;
-    regal_option_text(t->options, i, value, sizeof value);
-    hash = regal_hash_text(hash, regal_option_at(i)->name);
+    regal_option_text(&t->options, i, value, sizeof value);
+    hash = regal_hash_text(hash, option->name);
     hash = regal_hash_text(hash, value);
   }
   for (size_t i = 0; i < regal_grid_count(t->decoder); i++) {
@@ -91,7 +87,7 @@ static uint64_t fingerprint_of(const tuner *t) {
 }
 
 static regal_status create_threads(tuner *t) {
-  REGAL_TRY(regal_pool_create(t->context, (int)t->options->threads, &t->pool));
+  REGAL_TRY(regal_pool_create(t->context, (int)t->options.threads, &t->pool));
   int threads = regal_pool_threads(t->pool);
   REGAL_TRY(regal_children_create(t->context, threads, &t->contexts));
   t->singles = regal_alloc(t->context, (size_t)threads, sizeof *t->singles);
@@ -148,8 +144,8 @@ static regal_status open_table(tuner *t) {
   if (t->table.standard == t->table.settings)
     return regal_fail(t->context, REGAL_INTERNAL,
                       "standard BRKGA is not in the grid");
-  if (strcmp(t->options->output, "-"))
-    snprintf(t->csv, sizeof t->csv, "%s.csv", t->options->output);
+  if (strcmp(t->options.output, "-"))
+    snprintf(t->csv, sizeof t->csv, "%s.csv", t->options.output);
   if (t->csv[0] && t->ranks.rank == 0)
     REGAL_TRY(regal_tune_table_load(&t->table, t->csv));
   return share_table(t);
@@ -166,14 +162,14 @@ static void run_pair(void *state, size_t item, int thread) {
   if (regal_stop_requested(context) || t->statuses[thread] != REGAL_OK)
     return;
   regal_settings settings =
-      regal_grid_at(t->decoder, t->options->elite_bias, wanted.setting);
+      regal_grid_at(t->decoder, t->options.elite_bias, wanted.setting);
   regal_search search;
   regal_fitness found;
   regal_search_open(&search, context, t->set.problems[wanted.graph],
-                    t->singles[thread], (uint64_t)t->options->seed,
+                    t->singles[thread], (uint64_t)t->options.seed,
                     t->evaluations);
-  search.options = t->options;
-  search.budget.target = t->options->target;
+  search.options = &t->options;
+  search.budget.target = t->options.target;
   regal_status status = regal_settings_try(&search, &settings, &found);
   if (status != REGAL_OK)
     t->statuses[thread] = status;
@@ -270,7 +266,7 @@ static regal_status run_rounds(tuner *t, size_t *alive, size_t *best,
   regal_tune_round rounds[REGAL_MOST_ROUNDS];
   size_t count = t->table.settings, before = 0;
   size_t all =
-      regal_tune_rounds(count, t->set.count, t->options->halving, rounds);
+      regal_tune_rounds(count, t->set.count, t->options.halving, rounds);
   t->report.rounds = all;
   t->report.total = regal_tune_runs(rounds, all);
   for (size_t r = 0; r < all; r++) {
@@ -293,7 +289,7 @@ static regal_status run_rounds(tuner *t, size_t *alive, size_t *best,
 }
 
 static regal_status write_best(tuner *t, size_t best) {
-  const regal_options *options = t->options;
+  const regal_options *options = &t->options;
   regal_settings settings =
       regal_grid_at(t->decoder, options->elite_bias, best);
   regal_settings_origin origin = {
@@ -349,19 +345,20 @@ static void free_all(tuner *t) {
   regal_pool_free(t->pool);
 }
 
-static regal_status check_options(regal_context *context,
-                                  const regal_options *options,
-                                  const regal_decoder **decoder) {
-  const char *name = options->decoder[0] ? options->decoder : "paper";
-  if (!options->output[0])
-    return regal_fail(context, REGAL_BAD_INPUT,
+static regal_status read_options(tuner *t) {
+  if (!t->options.output[0])
+    return regal_fail(t->context, REGAL_BAD_INPUT,
                       "tuning needs a file for the settings: -o FILE");
-  *decoder = regal_decoder_find(name);
-  if (!*decoder)
-    return regal_fail(context, REGAL_BAD_INPUT,
+  if (!regal_options_fill(&t->options, preset))
+    return regal_fail(t->context, REGAL_INTERNAL,
+                      "the preset of tuning is wrong");
+  t->evaluations = (uint64_t)t->options.evaluations;
+  t->decoder = regal_decoder_find(t->options.decoder);
+  if (!t->decoder)
+    return regal_fail(t->context, REGAL_BAD_INPUT,
                       "--decoder: there is no decoder \"%s\"; 'regal methods' "
                       "lists them",
-                      name);
+                      t->options.decoder);
   return REGAL_OK;
 }
 
@@ -375,15 +372,12 @@ regal_status regal_tune(regal_context *context, const char *dataset,
     return regal_fail(context, REGAL_MISUSE,
                       "tuning needs a dataset and options");
   tuner t = {.context = context,
-             .options = options,
+             .options = *options,
              .command = command ? command : "",
-             .evaluations = options->evaluations
-                                ? (uint64_t)options->evaluations
-                                : DEFAULT_EVALUATIONS,
              .began = regal_seconds(),
              .progress = progress,
              .progress_state = state};
-  REGAL_TRY(check_options(context, options, &t.decoder));
+  REGAL_TRY(read_options(&t));
   REGAL_TRY(regal_ranks_join(context, &t.ranks));
   regal_status status = regal_tune_set_load(context, dataset, options, &t.set);
   if (status == REGAL_OK)

@@ -49,13 +49,11 @@ static void rows_are_sound(void **state) {
     assert_true(strlen(info->help) > 5);
     assert_true(strlen(info->name) > 1 && strlen(info->name) <= 31);
     assert_int_equal(regal_option_find(info->name), i); /* so it is unique */
-    if (is_number(info)) {
-      double value = strtod(info->fallback, NULL);
+    if (is_number(info))
       assert_true(info->low < info->high);
-      assert_true(value >= info->low && value <= info->high);
-    }
-    if (info->type == REGAL_OPTION_CHOICE)
-      assert_true(regal_choice_index(info->choices, info->fallback) >= 0);
+    /* what happens without a value is said */
+    if (!regal_option_has_default(info) && info->type != REGAL_OPTION_TEXT)
+      assert_non_null(strstr(info->help, "if not given"));
     if (info->type != REGAL_OPTION_FLAG)
       assert_true(info->unit && *info->unit);
   }
@@ -137,6 +135,109 @@ static void given_is_remembered(void **state) {
   assert_false(regal_option_given(&options, "none"));
 }
 
+/* A default that is no value stands for "not given", also where it is set. */
+static void not_given_is_one_thing(void **state) {
+  (void)state;
+  static const char *const unset[][2] = {
+      {"steps", "0"},     {"entropy", "-1"},    {"reward", "preset"},
+      {"hot", "0"},       {"evaluations", "0"}, {"coarse-share", "-1"},
+      {"heads", "preset"}};
+  regal_options options, before;
+  regal_options_init(&options);
+  before = options;
+  for (size_t i = 0; i < sizeof unset / sizeof *unset; i++) {
+    size_t index = regal_option_find(unset[i][0]);
+    char text[64];
+    assert_false(regal_option_has_default(regal_option_at(index)));
+    assert_true(regal_option_text(&options, index, text, sizeof text));
+    assert_string_equal(text, unset[i][1]);
+    set(&options, unset[i][0], unset[i][1]);
+    assert_false(regal_option_given(&options, unset[i][0]));
+  }
+  assert_memory_equal(&options, &before, sizeof options);
+  set(&options, "steps", "5");
+  assert_true(regal_option_given(&options, "steps"));
+  set(&options, "steps", "0");
+  assert_false(regal_option_given(&options, "steps"));
+  assert_memory_equal(&options, &before, sizeof options);
+}
+
+static void fields_that_differ_are_given(void **state) {
+  (void)state;
+  regal_options options;
+  regal_options_init(&options);
+  options.devices = 4;
+  options.entropy = 0;
+  options.heads = 0;
+  options.json = true;
+  strcpy(options.method, "brkga");
+  strcpy(options.decoder, "eft");
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const char *name = regal_option_at(i)->name;
+    bool written = strstr(" devices entropy heads json method decoder ", name);
+    assert_int_equal(regal_option_given(&options, name), written);
+  }
+}
+
+static void presets_fill_what_is_not_given(void **state) {
+  (void)state;
+  static const regal_option_value preset[] = {
+      {"devices", "8"}, {"steps", "100"},     {"entropy", "0.5"},
+      {"heads", "all"}, {"decoder", "clock"}, {NULL, NULL}};
+  static const regal_option_value later[] = {
+      {"steps", "7"}, {"clip", "3"}, {NULL, NULL}};
+  static const regal_option_value wrong[][2] = {{{"stesp", "7"}, {NULL, NULL}},
+                                                {{"clip", "x"}, {NULL, NULL}}};
+  regal_options options;
+  regal_options_init(&options);
+  set(&options, "devices", "2"); /* the default, but said */
+  options.entropy = 0;
+  assert_true(regal_options_fill(&options, preset));
+  assert_true(regal_options_fill(&options, later));
+  assert_int_equal(options.devices, 2);
+  assert_true(options.entropy == 0);
+  assert_int_equal(options.steps, 100); /* the first preset wins */
+  assert_true(options.clip == 3);
+  assert_int_equal(options.heads, 3);
+  assert_string_equal(options.decoder, "clock");
+  regal_options_init(&options);
+  assert_false(regal_options_fill(&options, wrong[0]));
+  assert_false(regal_options_fill(&options, wrong[1]));
+}
+
+static void former_names_are_accepted(void **state) {
+  (void)state;
+  static const char *const names[][3] = {{"fall", "level-cooling", "0.25"},
+                                         {"fresh", "single-start-share", "0.5"},
+                                         {"neutral", "uniform-logit", "2"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    regal_options former, present;
+    regal_options_init(&former);
+    regal_options_init(&present);
+    set(&former, names[i][0], names[i][2]);
+    set(&present, names[i][1], names[i][2]);
+    assert_memory_equal(&former, &present, sizeof former);
+    assert_true(regal_option_given(&former, names[i][0]));
+    assert_true(regal_option_given(&former, names[i][1]));
+    for (size_t k = 0; k < regal_option_count(); k++)
+      assert_string_not_equal(regal_option_at(k)->name, names[i][0]);
+  }
+}
+
+/* What says how a result is made, and not which. */
+static void effects_are_told_apart(void **state) {
+  (void)state;
+  static const char *const how =
+      " time threads ortools figures checkpoint checkpoint-every resume log "
+      "plot output trace format json timeline quiet verbose ";
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const regal_option_info *info = regal_option_at(i);
+    char name[40];
+    snprintf(name, sizeof name, " %s ", info->name);
+    assert_int_equal(info->changes_result, !strstr(how, name));
+  }
+}
+
 typedef struct refusal {
   const char *name, *value, *message;
 } refusal;
@@ -164,6 +265,24 @@ static const refusal refusals[] = {
     {"seed", "9000000000000000001",
      "--seed: \"9000000000000000001\" is out of range, expected a whole number "
      "from 0 to 9000000000000000000"},
+    {"schedule-levels", "256",
+     "--schedule-levels: \"256\" is out of range, expected a whole number from "
+     "2 to 255"},
+    {"placement-levels", "1",
+     "--placement-levels: \"1\" is out of range, expected a whole number from "
+     "2 to 255"},
+    {"bias-levels", "256",
+     "--bias-levels: \"256\" is out of range, expected a whole number from 0 "
+     "to 255"},
+    {"experts", "32",
+     "--experts: \"32\" is out of range, expected a whole number from 1 to "
+     "16"},
+    {"steps", "-1",
+     "--steps: \"-1\" is out of range, expected a whole number from 1 to "
+     "1000000000"},
+    {"reward", "worst", "--reward: \"worst\" is not one of best, top20"},
+    {"neutral", "101",
+     "--neutral: \"101\" is out of range, expected a number from 0 to 100"},
     {"elites", "1.5",
      "--elites: \"1.5\" is out of range, expected a number from 0 to 1"},
     {"elites", "nan",
@@ -278,6 +397,11 @@ int main(void) {
       cmocka_unit_test(defaults_are_set),
       cmocka_unit_test(values_are_set),
       cmocka_unit_test(given_is_remembered),
+      cmocka_unit_test(not_given_is_one_thing),
+      cmocka_unit_test(fields_that_differ_are_given),
+      cmocka_unit_test(presets_fill_what_is_not_given),
+      cmocka_unit_test(former_names_are_accepted),
+      cmocka_unit_test(effects_are_told_apart),
       cmocka_unit_test(bad_values_are_refused),
       cmocka_unit_test(long_texts_are_refused),
       cmocka_unit_test(texts_read_back),

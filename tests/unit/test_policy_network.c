@@ -358,8 +358,8 @@ static void test_refused_configurations(void **state) {
   bad = good;
   bad.width = 0;
   check_refused(context, &bad,
-                "a policy of width 0 and 2 rounds; widths go from 1 to 4096, "
-                "rounds from 0 to 1024");
+                "a policy of width 0 and 2 rounds; widths go from 1 to 1024, "
+                "rounds from 0 to 64");
   bad = good;
   bad.kind = (regal_policy_kind)9;
   check_refused(context, &bad, "a policy of an unknown kind or node update");
@@ -379,6 +379,11 @@ static void test_refused_configurations(void **state) {
   check_refused(context, &bad,
                 "head 'priority' of a policy has 1 genes of 0, 3 and 2 levels; "
                 "genes go from 1 to 1024, levels from 1 to 255");
+  bad = good;
+  bad.heads[1].variance_levels = 256;
+  check_refused(context, &bad,
+                "head 'priority' of a policy has 1 genes of 4, 256 and 2 "
+                "levels; genes go from 1 to 1024, levels from 1 to 255");
   bad = good;
   bad.heads[1].domain = (regal_head_domain)7;
   check_refused(context, &bad,

@@ -235,7 +235,7 @@ static void test_imitates(void **state) {
   regal_training made;
   options.steps = 62;
   options.imitate = 60;
-  options.heads = 4; /* all */
+  options.heads = 3; /* all */
   options.learning_rate = 1e-2;
   options.entropy = 0;
   options.valid_graphs = 0;
@@ -271,7 +271,7 @@ static void test_every_kind(void **state) {
   for (int64_t kind = 0; kind < 5; kind++) {
     regal_options options = quick("kind.policy");
     options.policy_kind = kind;
-    options.heads = 4; /* all */
+    options.heads = 3; /* all */
     options.bias_levels = 3;
     options.steps = 2;
     regal_training made = train(*state, &options);
@@ -285,7 +285,7 @@ static void test_every_decoder(void **state) {
     regal_options options = quick("decoder.policy");
     snprintf(options.decoder, sizeof options.decoder, "%s",
              regal_decoder_at(i).name);
-    options.heads = 4; /* all */
+    options.heads = 3; /* all */
     options.steps = 2;
     options.objective = i % 2;
     assert_true(train(*state, &options).finished);
@@ -458,7 +458,7 @@ static void test_messages(void **state) {
                  "that the reward is a mean of");
   options = quick("x.policy");
   snprintf(options.decoder, sizeof options.decoder, "clock");
-  options.heads = 1;
+  options.heads = 0; /* placement */
   assert_message(*state, "set.zip", &options,
                  "--heads: decoder \"clock\" has no genes of that kind");
   assert_int_equal(access("x.policy", F_OK), -1);

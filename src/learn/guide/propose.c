@@ -48,10 +48,6 @@ void regal_config_for(const regal_problem *problem,
   snprintf(config->decoder, sizeof config->decoder, "%s", decoder->name);
 }
 
-static bool is_number_of_levels(uint32_t levels) {
-  return levels > 1 && levels <= 256; /* an action is a byte */
-}
-
 regal_status regal_config_add_head(regal_context *context,
                                    const regal_decoder *decoder,
                                    const char *gene_class, uint32_t mean_levels,
@@ -67,11 +63,6 @@ regal_status regal_config_add_head(regal_context *context,
   if (config->head_count == REGAL_MOST_HEADS)
     return regal_fail(context, REGAL_BAD_INPUT, "more than %d heads",
                       REGAL_MOST_HEADS);
-  if (!is_number_of_levels(mean_levels) ||
-      !is_number_of_levels(variance_levels) || bias_levels > 256)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "found %u, %u and %u levels, expected 2 to 256",
-                      mean_levels, variance_levels, bias_levels);
   regal_policy_head *head = &config->heads[config->head_count++];
   *head =
       (regal_policy_head){.domain = head_domain(class->domain),

@@ -131,15 +131,10 @@ static regal_status make_encoding(regal_context *context,
                           .edge_features = regal_features_width(
                               list, REGAL_FEATURE_EDGE, problem->devices)};
   regal_carver carver = {0};
-  layout(&sizes, &carver);
-  regal_encoding *made = regal_alloc(context, carver.used, 1);
-  if (!made)
-    return regal_fail_memory(context);
-  carver = (regal_carver){.base = (char *)made};
-  *made = sizes;
-  layout(made, &carver);
-  add_edges(problem, made);
-  *encoding = made;
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&sizes, &carver)));
+  add_edges(problem, &sizes);
+  *encoding = (regal_encoding *)carver.base;
+  **encoding = sizes;
   return REGAL_OK;
 }
 

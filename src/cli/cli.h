@@ -106,6 +106,20 @@ typedef struct regal_progress_line {
 
 void regal_progress_begin(regal_progress_line *line, regal_cli *cli);
 void regal_progress_end(regal_progress_line *line, regal_cli *cli);
+
+/* The line of a long job: rewritten on a terminal twice a second, elsewhere a
+ * new one every ten seconds. Zero, apart from on_terminal, is a new one. */
+typedef struct regal_job_line {
+  bool on_terminal, shown;
+  double last; /* when it was printed last */
+} regal_job_line;
+
+regal_job_line regal_job_line_begin(void);
+bool regal_job_line_is_due(const regal_job_line *line, double seconds);
+void regal_job_line_print(regal_job_line *line, double seconds,
+                          const char *text);
+/* Removes what stands on the terminal. */
+void regal_job_line_clear(regal_job_line *line);
 /* "1:02:03" or "2:03"; "-:--" if nothing is known. */
 void regal_cli_format_time(double seconds, char text[32]);
 

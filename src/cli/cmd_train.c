@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal train DATASET -o FILE: trains a policy (regal_train). Prints one line
  * that is rewritten on a terminal, otherwise a line every ten seconds. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/cli.h"
 #include "regal_train.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cmd_train.h"
 
-enum { SECONDS_PER_LINE = 10 };
-
-/* A line that is updated on a terminal; elsewhere a line now and then, and one
- * for each validation. */
 typedef struct monitor {
-  bool on_terminal, shown;
-  double last; /* when a line was printed last */
+  regal_job_line line;
   /* means since the last line: single steps are noise */
   double reward, improvement, entropy, norm;
   uint64_t steps;
@@ -55,15 +47,13 @@ static void format_state(const monitor *m, const regal_training *now,
 }
 
 static void print_validation(monitor *m, const regal_training *now) {
-  if (m->on_terminal && m->shown)
-    fputs("\r\033[K", stderr);
+  regal_job_line_clear(&m->line);
   fprintf(stderr,
           "step %llu: validation %+.2f%% over BRKGA%s (best %+.2f%% at step "
           "%llu)\n",
           (unsigned long long)now->step, now->valid,
           now->best_step == now->step ? ", kept" : "", now->best_valid,
           (unsigned long long)now->best_step);
-  m->shown = false;
 }
 
 static void show(void *state, const regal_training *now) {
@@ -74,13 +64,11 @@ static void show(void *state, const regal_training *now) {
     return;
   }
   add(m, now);
-  double pause = m->on_terminal ? .5 : SECONDS_PER_LINE;
-  if (now->seconds - m->last < pause)
+  if (!regal_job_line_is_due(&m->line, now->seconds))
     return;
   format_state(m, now, text);
-  fprintf(stderr, m->on_terminal ? "\r%s\033[K" : "%s\n", text);
-  *m = (monitor){
-      .on_terminal = m->on_terminal, .shown = true, .last = now->seconds};
+  regal_job_line_print(&m->line, now->seconds, text);
+  *m = (monitor){.line = m->line};
 }
 
 static void print_json(const regal_training *made) {
@@ -122,7 +110,7 @@ static void print_summary(const regal_cli *cli, const regal_training *made) {
 }
 
 static regal_status train(regal_cli *cli, regal_training *made) {
-  monitor m = {.on_terminal = isatty(STDERR_FILENO)};
+  monitor m = {.line = regal_job_line_begin()};
   char command[1024];
   regal_join_command(cli, "train", command, sizeof command);
   regal_interrupt_begin(cli->context);
@@ -130,8 +118,7 @@ static regal_status train(regal_cli *cli, regal_training *made) {
       regal_train(cli->context, cli->argument[0], &cli->options, command,
                   cli->options.quiet ? NULL : show, &m, made);
   regal_interrupt_end();
-  if (m.on_terminal && m.shown)
-    fputs("\r\033[K", stderr);
+  regal_job_line_clear(&m.line);
   return status;
 }
 

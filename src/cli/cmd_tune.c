@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal tune DATASET -o FILE: tunes the settings of BRKGA on a training set
  * (regal_tune) and prints the best. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/cli.h"
 #include "regal_tune.h"
 
 #include <string.h>
-#include <unistd.h>
-
-/* A line that is updated on a terminal; elsewhere a line now and then. */
-typedef struct monitor {
-  bool on_terminal, shown;
-  double last; /* when a line was printed last */
-} monitor;
-
-enum { SECONDS_PER_LINE = 10 };
 
 static double seconds_left(const regal_tuning *now) {
   double made = (double)(now->runs - now->resumed);
@@ -23,21 +12,18 @@ static double seconds_left(const regal_tuning *now) {
 }
 
 static void show(void *state, const regal_tuning *now) {
-  monitor *m = state;
-  char left[32], best[64] = "";
-  if (now->seconds - m->last < (m->on_terminal ? .5 : SECONDS_PER_LINE))
+  char left[32], best[64] = "", text[200];
+  if (!regal_job_line_is_due(state, now->seconds))
     return;
   regal_cli_format_time(seconds_left(now), left);
   if (now->round > 1)
     snprintf(best, sizeof best, "  best %+.2f%%", now->improvement);
-  fprintf(stderr,
-          "%sround %zu of %zu  %llu of %llu runs (%.0f%%)%s  %s to go%s",
-          m->on_terminal ? "\r" : "", now->round, now->rounds,
-          (unsigned long long)now->runs, (unsigned long long)now->total,
-          100 * (double)now->runs / (double)now->total, best, left,
-          m->on_terminal ? "\033[K" : "\n");
-  m->shown = true;
-  m->last = now->seconds;
+  snprintf(text, sizeof text,
+           "round %zu of %zu  %llu of %llu runs (%.0f%%)%s  %s to go",
+           now->round, now->rounds, (unsigned long long)now->runs,
+           (unsigned long long)now->total,
+           100 * (double)now->runs / (double)now->total, best, left);
+  regal_job_line_print(state, now->seconds, text);
 }
 
 static void print_json(const regal_tuning *made, FILE *stream) {
@@ -66,16 +52,15 @@ static void print_summary(const regal_cli *cli, const regal_tuning *made,
 }
 
 static regal_status tune(regal_cli *cli, regal_tuning *made) {
-  monitor m = {.on_terminal = isatty(STDERR_FILENO)};
+  regal_job_line line = regal_job_line_begin();
   char command[1024];
   regal_join_command(cli, "tune", command, sizeof command);
   regal_interrupt_begin(cli->context);
   regal_status status =
       regal_tune(cli->context, cli->argument[0], &cli->options, command,
-                 cli->options.quiet ? NULL : show, &m, made);
+                 cli->options.quiet ? NULL : show, &line, made);
   regal_interrupt_end();
-  if (m.on_terminal && m.shown)
-    fputs("\r\033[K", stderr);
+  regal_job_line_clear(&line);
   return status;
 }
 

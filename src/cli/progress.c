@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Progress of a search on stderr: one line that is rewritten on a terminal,
- * otherwise a line at each improvement. */
+/* Progress on stderr. Of a search: one line that is rewritten on a terminal,
+ * otherwise a line at each improvement. Of training, tuning and generating: the
+ * line of a job. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/cli.h"
@@ -19,6 +20,33 @@ void regal_cli_format_time(double seconds, char text[32]) {
   else
     snprintf(text, 32, "%lu:%02lu", whole / 60, whole % 60);
 }
+
+/* -- The line of a job ----------------------------------------------------- */
+
+enum { SECONDS_PER_LINE = 10 };
+
+regal_job_line regal_job_line_begin(void) {
+  return (regal_job_line){.on_terminal = isatty(STDERR_FILENO)};
+}
+
+bool regal_job_line_is_due(const regal_job_line *line, double seconds) {
+  return seconds - line->last >= (line->on_terminal ? .5 : SECONDS_PER_LINE);
+}
+
+void regal_job_line_print(regal_job_line *line, double seconds,
+                          const char *text) {
+  fprintf(stderr, line->on_terminal ? "\r%s\033[K" : "%s\n", text);
+  line->shown = line->on_terminal;
+  line->last = seconds;
+}
+
+void regal_job_line_clear(regal_job_line *line) {
+  if (line->shown)
+    fputs("\r\033[K", stderr);
+  line->shown = false;
+}
+
+/* -- A search -------------------------------------------------------------- */
 
 typedef struct unit {
   double size;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* An episode: BRKGA on one problem, started from a proposal. Where the
+ * evaluations do not go beyond the first population, only its chromosomes are
+ * drawn and decoded: the same numbers, without the population. */
 #include "learn/episode.h"
 
 #include <stdlib.h>

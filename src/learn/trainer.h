@@ -92,6 +92,13 @@ regal_status regal_trainer_step(regal_trainer *trainer, bool *stopped);
 /* Measures the policy on the validation graphs and keeps it if it is the best
  * so far; the same about *stopped. */
 regal_status regal_trainer_validate(regal_trainer *trainer, bool *stopped);
+/* From rewards to advantages, both [graphs][samples]; baselines [graphs] are
+ * read for REGAL_ADVANTAGE_LEARNED only. Rewards that do not differ have no
+ * advantage over each other. */
+void regal_reinforce_advantages(regal_advantage kind, uint32_t graphs,
+                                uint32_t samples, const double *rewards,
+                                const double *baselines,
+                                regal_real *advantages);
 /* Whether any rank was asked to stop, or is out of time. */
 regal_status regal_trainer_agree(const regal_trainer *trainer, bool *stopped);
 

@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of training: choose, forward, episodes, backward, update. The first
- * steps may copy a teacher instead: its actions take the place of the samples,
- * with advantage 1, and there are no episodes. */
+/* One step of training: REINFORCE (Williams 1992) as in sections 4.1 and 4.2 of
+ * the paper.
+ *
+ * The setting is a contextual bandit. The context is a graph, the action a
+ * vector of levels, two or three for each gene of the classes that the policy
+ * chooses for, and the reward comes once: BRKGA runs with the Betas that the
+ * vector stands for, and the reward is minus its cost, divided by the cost that
+ * standard BRKGA reaches on the same graph with the same evaluations. So
+ * rewards of graphs of all sizes are near -1.
+ *
+ * The gradient of the expected reward is the mean of
+ *
+ *   advantage * gradient of log p(actions | graph)
+ *
+ * over sampled vectors. All levels of a vector share one advantage, which is
+ * the reward less a baseline: anything that does not depend on the sample keeps
+ * the estimate unbiased. The paper has one sample of each graph and lets the
+ * network predict the reward (REGAL_ADVANTAGE_LEARNED). We draw several samples
+ * of each graph and take the mean of the others off each: samples of one graph
+ * differ only by their actions, which removes most of the variance at once. The
+ * advantages are then divided by their deviation over the batch, so that the
+ * learning rate means the same on graphs where actions matter much or little.
+ * An entropy bonus keeps the policy from becoming certain too early.
+ *
+ * A step goes: choose graphs; load and study those that are new (tasks.h);
+ * forward passes, which draw the samples; episodes; advantages; backward
+ * passes; one update by Adam. Ranks divide the episodes and the backward
+ * passes, and gather the results before anything is summed, in order of graphs.
+ *
+ * The first steps may copy a teacher (teacher.h) instead: its actions take the
+ * place of the samples, with advantage 1, and there are no episodes. */
 #include <math.h>
 #include <string.h>
 
-#include "learn/reinforce.h"
 #include "learn/teacher.h"
 #include "learn/trainer.h"
 
@@ -36,8 +63,7 @@ static void choose(regal_trainer *t) {
   }
 }
 
-/* -- Shares of the ranks ----------------------------------------------------
- */
+/* -- Shares of the ranks --------------------------------------------------- */
 
 typedef struct share {
   size_t first, end;
@@ -209,7 +235,44 @@ static regal_status copy_teacher(regal_trainer *t) {
   return REGAL_OK;
 }
 
-/* -- Update ---------------------------------------------------------------- */
+/* -- Advantages ------------------------------------------------------------ */
+
+/* The reward less the mean of the graph's other samples: an unbiased baseline,
+ * since it does not depend on the sample itself. */
+static double leave_one_out(const double *rewards, uint32_t samples,
+                            uint32_t s) {
+  double others = 0;
+  for (uint32_t i = 0; i < samples; i++)
+    others += i == s ? 0 : rewards[i];
+  return rewards[s] - others / (samples - 1);
+}
+
+static void scale(regal_real *advantages, size_t count) {
+  double square = 0;
+  for (size_t i = 0; i < count; i++)
+    square += (double)advantages[i] * advantages[i];
+  double deviation = sqrt(square / (double)count);
+  for (size_t i = 0; i < count && deviation > 0; i++)
+    advantages[i] = (regal_real)(advantages[i] / deviation);
+}
+
+void regal_reinforce_advantages(regal_advantage kind, uint32_t graphs,
+                                uint32_t samples, const double *rewards,
+                                const double *baselines,
+                                regal_real *advantages) {
+  for (uint32_t g = 0; g < graphs; g++) {
+    const double *of_graph = rewards + (size_t)g * samples;
+    for (uint32_t s = 0; s < samples; s++)
+      advantages[(size_t)g * samples + s] =
+          (regal_real)(kind == REGAL_ADVANTAGE_LEARNED
+                           ? of_graph[s] - baselines[g]
+                           : leave_one_out(of_graph, samples, s));
+    if (kind == REGAL_ADVANTAGE_GRAPH)
+      scale(advantages + (size_t)g * samples, samples);
+  }
+  if (kind == REGAL_ADVANTAGE_BATCH)
+    scale(advantages, (size_t)graphs * samples);
+}
 
 static void find_advantages(regal_trainer *t) {
   const regal_train_settings *s = &t->settings;
@@ -222,6 +285,8 @@ static void find_advantages(regal_trainer *t) {
   regal_reinforce_advantages(s->advantage, s->graphs, s->samples, t->rewards,
                              baselines, t->advantages);
 }
+
+/* -- Update ---------------------------------------------------------------- */
 
 static regal_status learn(void *state, size_t item,
                           const regal_runner *runner) {

@@ -5,28 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "learn/guide/guide.h"
 #include "learn/trainer.h"
 
 typedef struct examination {
   regal_trainer *trainer;
   size_t first; /* graph of this rank */
 } examination;
-
-static regal_status find_actions(const regal_trainer *t,
-                                 const regal_encoding *encoding,
-                                 const regal_runner *runner, uint8_t *actions) {
-  regal_network_sizes sizes = {0};
-  regal_network_workspace *work;
-  regal_network_add_sizes(&sizes, encoding);
-  REGAL_TRY(regal_network_workspace_create(runner->context, t->network, &sizes,
-                                           &work));
-  regal_status status = regal_network_forward(runner->context, t->network, work,
-                                              &encoding, 1, false);
-  if (status == REGAL_OK)
-    regal_network_greedy(t->network, work, 0, actions, NULL);
-  regal_network_workspace_free(runner->context, work);
-  return status;
-}
 
 static regal_status propose(const regal_trainer *t, const regal_task *task,
                             const regal_runner *runner,
@@ -36,7 +21,8 @@ static regal_status propose(const regal_trainer *t, const regal_task *task,
                   regal_policy_actions(&t->network->config, task->encoding), 1);
   if (!actions)
     return regal_fail_memory(runner->context);
-  regal_status status = find_actions(t, task->encoding, runner, actions);
+  regal_status status = regal_guide_act(runner->context, t->network,
+                                        task->encoding, NULL, actions);
   if (status == REGAL_OK)
     status = regal_propose(runner->context, t->betas, task->problem,
                            task->encoding, actions, proposal);

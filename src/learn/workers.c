@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of training. Each has a context and a pool of one thread, so that
+ * whole searches run side by side; of several failures the one of the first
+ * item is reported, whatever the number of threads. */
 #include "learn/workers.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include "learn/checkpoint.h"
 #include "learn/episode.h"
-#include "learn/reinforce.h"
 #include "regal_data.h"
 #include "regal_train.h"
 #include "support/failing_allocator.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* BRKGA-based features (paper, 4.2): a run of standard BRKGA, whose last
+ * population is decoded once more, for the share of each device and the mean
+ * place in the order of each op. */
 #include "learn/guide/brkga_features.h"
 
 #include "evolve/brkga.h"

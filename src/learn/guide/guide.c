@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A policy or a rule in a search: features, encoding, actions, proposal. The
+ * evaluations of the features come off the budget of the search. */
 #include "learn/guide/guide.h"
 
 #include <string.h>
@@ -19,23 +21,20 @@ uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
                                                 : REGAL_FEATURE_EVALUATIONS;
 }
 
-static regal_status run_network(regal_guide *guide,
-                                const regal_encoding *encoding, uint64_t seed,
-                                bool greedy, uint8_t *actions) {
-  regal_context *context = guide->context;
-  const regal_network *network = guide->policy->network;
+regal_status regal_guide_act(regal_context *context,
+                             const regal_network *network,
+                             const regal_encoding *encoding,
+                             const uint64_t *key, uint8_t *actions) {
   regal_network_sizes sizes = {0};
   regal_network_workspace *work;
   regal_network_add_sizes(&sizes, encoding);
   REGAL_TRY(regal_network_workspace_create(context, network, &sizes, &work));
   regal_status status =
       regal_network_forward(context, network, work, &encoding, 1, false);
-  if (status == REGAL_OK && greedy)
+  if (status == REGAL_OK && key)
+    regal_network_sample(network, work, 0, *key, 1, actions, NULL);
+  else if (status == REGAL_OK)
     regal_network_greedy(network, work, 0, actions, NULL);
-  if (status == REGAL_OK && !greedy)
-    regal_network_sample(network, work, 0,
-                         regal_random_key(seed, REGAL_PURPOSE_POLICY, 1, 0), 1,
-                         actions, NULL);
   regal_network_workspace_free(context, work);
   return status;
 }
@@ -45,7 +44,9 @@ static regal_status choose(regal_guide *guide, const regal_search *search,
                            uint8_t *actions) {
   if (!guide->policy)
     return regal_rule_actions(guide->context, guide->rule, encoding, actions);
-  return run_network(guide, encoding, search->seed, greedy, actions);
+  uint64_t key = regal_random_key(search->seed, REGAL_PURPOSE_POLICY, 1, 0);
+  return regal_guide_act(guide->context, guide->policy->network, encoding,
+                         greedy ? NULL : &key, actions);
 }
 
 static regal_status propose_from(regal_guide *guide, regal_search *search,

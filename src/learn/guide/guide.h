@@ -29,6 +29,12 @@ regal_status regal_guide_create(regal_context *context, const char *name,
                                 regal_guide **guide);
 void regal_guide_free(regal_guide *guide);
 
+/* The actions of a network on one graph: the likeliest, or drawn by a key. */
+regal_status regal_guide_act(regal_context *context,
+                             const regal_network *network,
+                             const regal_encoding *encoding,
+                             const uint64_t *key, uint8_t *actions);
+
 /* How many evaluations go into features out of a budget: 400, as in the paper,
  * and at most half of it; 0 where the policy reads no feature that needs them.
  */

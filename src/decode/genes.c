@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From plans back to genes, for warm starts. */
+/* From plans back to genes, for warm starts: a placement becomes affinities of
+ * 0 and 1, an order becomes falling priorities. Decoding them gives the plan
+ * again, as far as the decoder can express it.
+ */
 #include "decode/genes.h"
 
 void regal_encode_placement(const regal_problem *problem,

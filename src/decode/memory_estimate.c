@@ -68,36 +68,6 @@ void regal_memory_estimate_begin(regal_memory_estimate *estimate,
   memset(estimate->peak, 0, devices * sizeof *estimate->peak);
 }
 
-/* As regal_running_cost_reuse: each output takes the first dying input that is
- * large enough and not yet taken. */
-int64_t regal_memory_estimate_reused(regal_memory_estimate *estimate,
-                                     const regal_problem *problem,
-                                     uint32_t op) {
-  enum { TAKEN = 0, LAST_USE = 1 };
-  if (!problem->reuses || !problem->reuses[op])
-    return 0;
-  uint32_t *left = estimate->left, end = problem->input_begin[op + 1];
-  const uint32_t *input = problem->input;
-  uint32_t first = problem->input_begin[op];
-  int64_t reused = 0;
-  for (REGAL_ROW(t, problem->output_begin, op)) {
-    int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
-    while (first < end && left[input[first]] != LAST_USE)
-      first++;
-    uint32_t i = bytes ? first : end;
-    while (i < end &&
-           (left[input[i]] != LAST_USE || problem->bytes[input[i]] < bytes))
-      i++;
-    if (i == end)
-      continue;
-    left[input[i]] = TAKEN;
-    reused += bytes;
-  }
-  for (uint32_t i = problem->input_begin[op]; i < end; i++)
-    left[input[i]] += left[input[i]] == TAKEN;
-  return reused;
-}
-
 int64_t
 regal_memory_estimate_more_resident(const regal_memory_estimate *estimate,
                                     const regal_problem *problem, uint32_t op,

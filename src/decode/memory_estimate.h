@@ -47,8 +47,13 @@ void regal_memory_estimate_begin(regal_memory_estimate *estimate,
                                  const regal_problem *problem);
 
 /* Bytes of the op's outputs that could take over an input which dies. */
-int64_t regal_memory_estimate_reused(regal_memory_estimate *estimate,
-                                     const regal_problem *problem, uint32_t op);
+static inline int64_t
+regal_memory_estimate_reused(regal_memory_estimate *estimate,
+                             const regal_problem *problem, uint32_t op) {
+  if (!problem->reuses || !problem->reuses[op])
+    return 0;
+  return regal_problem_reuse(problem, op, estimate->left, 1);
+}
 /* Bytes that the device would hold for the whole plan because of the op. */
 int64_t
 regal_memory_estimate_more_resident(const regal_memory_estimate *estimate,

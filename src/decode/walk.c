@@ -45,8 +45,7 @@ REGAL_INLINE void run_batched(const regal_problem *problem, regal_walk *walk,
     regal_running_cost_run(&walk->running, problem, op, device, mode.memory,
                            mode.overlapped);
     if (plan)
-      plan->steps[plan->step_count++] =
-          (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+      plan->steps[plan->step_count++] = regal_plan_run(op, device);
     walk->position[op] = i + 1;
     if (!nothing_to_add)
       regal_pending_add(&walk->pending, problem, placement, op, mode);
@@ -102,8 +101,7 @@ REGAL_INLINE void run_late(const regal_problem *problem, regal_walk *walk,
     regal_running_cost_run(&walk->running, problem, op, device, memory,
                            overlapped);
     if (plan)
-      plan->steps[plan->step_count++] =
-          (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+      plan->steps[plan->step_count++] = regal_plan_run(op, device);
   }
 }
 
@@ -230,8 +228,7 @@ regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
       uint32_t op = order[i], device = placement[op];
       regal_running_cost_run(&walk->running, problem, op, device, true, false);
       if (plan)
-        plan->steps[plan->step_count++] =
-            (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+        plan->steps[plan->step_count++] = regal_plan_run(op, device);
     }
   }
   return regal_running_cost_fitness(&walk->running, problem, true);

@@ -7,10 +7,10 @@
  * are then; all else holds for blocking and overlapped transfers and for both
  * readings of control edges, and is larger with larger heads and tails.
  *  - Critical path: head_j + m_j + tail_j.
- *  - Energy: the ops with head >= h and tail >= q all run between h and T - q.
- *    For any weights w_a >= 0 of the devices with sum W, the devices offer
- *    W * (T - h - q) there, and op j takes at least c_j = min_a w_a r_ja (the
- *    dual of the linear program that shares the work out). So
+ *  - Energy (Fernandez and Bussell 1973): the ops with head >= h and tail >= q
+ * all run between h and T - q. For any weights w_a >= 0 of the devices with sum
+ * W, the devices offer W * (T - h - q) there, and op j takes at least c_j =
+ * min_a w_a r_ja (the dual of the linear program that shares the work out). So
  *    T >= h + q + ceil(sum c_j / W). Weights 1 give "work over devices";
  *    weights in proportion to the speeds are better for devices of unequal
  *    speed; weights of 0 outside a set of devices bound the ops that can run

@@ -86,8 +86,7 @@ regal_status regal_plan_from_order(regal_context *context,
       made->steps[made->step_count++] =
           regal_plan_send(problem, tensor, home, device);
     }
-    made->steps[made->step_count++] =
-        (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+    made->steps[made->step_count++] = regal_plan_run(op, device);
   }
   regal_release(context, sent);
   *plan = made;

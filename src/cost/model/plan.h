@@ -21,6 +21,11 @@ regal_status regal_plan_from_order(regal_context *context,
                                    const uint32_t *order,
                                    const uint8_t *placement, regal_plan **plan);
 
+/* The step that runs an op. */
+static inline regal_step regal_plan_run(uint32_t op, uint32_t device) {
+  return (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+}
+
 /* The step that sends problem tensor `tensor` from one device to another. */
 regal_step regal_plan_send(const regal_problem *problem, uint32_t tensor,
                            uint32_t from, uint32_t to);

@@ -147,6 +147,12 @@ static inline int64_t regal_problem_working_set(const regal_problem *problem,
   return bytes;
 }
 
+/* Bytes of the op's outputs that take over an input which dies as it runs: each
+ * output the first that is large enough and not yet taken. left[t * stride] is
+ * the number of uses of tensor t to come; it is changed only meanwhile. */
+int64_t regal_problem_reuse(const regal_problem *problem, uint32_t op,
+                            uint32_t *left, size_t stride);
+
 /* Whether the cost of a plan needs its memory, or only its run time. */
 static inline bool regal_problem_needs_memory(const regal_problem *problem) {
   return problem->objective == REGAL_MEMORY || problem->limited;

@@ -102,3 +102,27 @@ regal_status regal_problem_mark_reuse(regal_problem *problem) {
     }
   return REGAL_OK;
 }
+
+int64_t regal_problem_reuse(const regal_problem *problem, uint32_t op,
+                            uint32_t *left, size_t stride) {
+  enum { TAKEN = 0, LAST_USE = 1 };
+  const uint32_t *input = problem->input;
+  uint32_t first = problem->input_begin[op], end = problem->input_begin[op + 1];
+  int64_t reused = 0;
+  for (REGAL_ROW(t, problem->output_begin, op)) {
+    int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
+    while (first < end && left[input[first] * stride] != LAST_USE)
+      first++; /* so that many outputs over as many inputs take linear time */
+    uint32_t i = bytes ? first : end;
+    while (i < end && (left[input[i] * stride] != LAST_USE ||
+                       problem->bytes[input[i]] < bytes))
+      i++;
+    if (i == end)
+      continue;
+    left[input[i] * stride] = TAKEN;
+    reused += bytes;
+  }
+  for (REGAL_ROW(i, problem->input_begin, op))
+    left[input[i] * stride] += left[input[i] * stride] == TAKEN;
+  return reused;
+}

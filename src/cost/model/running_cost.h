@@ -3,8 +3,24 @@
  * memory. Inlined into the simulator and every decoder, so that the model's
  * fast form is written once; the verifier is its independent second form.
  *
- * The flags are compile-time constants where it is called from: the code for
- * what a problem does not need disappears.
+ * Time. Each device has a clock, the end of its last step. An op starts at its
+ * device's clock, or later where it waits: for a control edge, or for a tensor
+ * that arrives over a link. A blocking transfer starts at the later of both
+ * clocks and sets both. An overlapped one starts when its link is free and its
+ * tensor made; it delays only those who read it there.
+ *
+ * Memory. left[tensor, device] counts the local uses to come: the readers on
+ * the device, and at home also the transfers out and the end of the plan if the
+ * tensor is final. All of them follow from the placement, so they are counted
+ * before the first step. A tensor's bytes are added when it is made or arrives,
+ * and taken off when its count falls to 0. The peak is looked at while an op
+ * runs, with its inputs, outputs and temporary bytes, less what its outputs
+ * take over from dying inputs.
+ *
+ * The flags `memory` and `overlapped` are compile-time constants where it is
+ * called from: the code for what a problem does not need disappears. Maxima are
+ * computed without branches, because which of two clocks is later is as good as
+ * random.
  */
 #ifndef REGAL_COST_MODEL_RUNNING_COST_H
 #define REGAL_COST_MODEL_RUNNING_COST_H
@@ -123,37 +139,6 @@ REGAL_INLINE int64_t regal_later(int64_t a, int64_t b) {
   return __builtin_expect_with_probability(a > b, 1, 0.5) ? a : b;
 }
 
-/* Bytes of the op's outputs that take over an input which dies with this step:
- * each the first that is large enough and not yet taken. Taken inputs are
- * marked in `left` meanwhile. Rare, and apart from the code that is not. */
-static __attribute__((noinline, unused)) int64_t
-regal_running_cost_reuse(regal_running_cost *running,
-                         const regal_problem *problem, uint32_t op,
-                         uint32_t device) {
-  enum { TAKEN = 0, LAST_USE = 1 };
-  const uint32_t *input = problem->input;
-  uint32_t *left = running->left + device;
-  size_t d = problem->devices;
-  uint32_t first = problem->input_begin[op], end = problem->input_begin[op + 1];
-  int64_t reused = 0;
-  for (REGAL_ROW(t, problem->output_begin, op)) {
-    int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
-    while (first < end && left[input[first] * d] != LAST_USE)
-      first++; /* so that many outputs over as many inputs take linear time */
-    uint32_t i = bytes ? first : end;
-    while (i < end &&
-           (left[input[i] * d] != LAST_USE || problem->bytes[input[i]] < bytes))
-      i++;
-    if (i == end)
-      continue;
-    left[input[i] * d] = TAKEN;
-    reused += bytes;
-  }
-  for (uint32_t i = problem->input_begin[op]; i < end; i++)
-    left[input[i] * d] += left[input[i] * d] == TAKEN;
-  return reused;
-}
-
 REGAL_INLINE void regal_running_cost_run_memory(regal_running_cost *running,
                                                 const regal_problem *problem,
                                                 uint32_t op, uint32_t device) {
@@ -165,7 +150,7 @@ REGAL_INLINE void regal_running_cost_run_memory(regal_running_cost *running,
     memory += problem->bytes[t];
   int64_t during = memory + problem->graph->temporary_bytes[op];
   if (problem->reuses && problem->reuses[op])
-    during -= regal_running_cost_reuse(running, problem, op, device);
+    during -= regal_problem_reuse(problem, op, running->left + device, d);
   running->peak[device] = regal_later(running->peak[device], during);
   for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];

@@ -219,8 +219,7 @@ static void append_steps(heft *pass, uint32_t op, uint32_t device,
       plan->steps[plan->step_count++] =
           regal_plan_send(pass->problem, input->tensor, input->from, device);
   }
-  plan->steps[plan->step_count++] =
-      (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+  plan->steps[plan->step_count++] = regal_plan_run(op, device);
 }
 
 static void place_op(heft *pass, uint32_t op, uint32_t device,

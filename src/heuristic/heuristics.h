@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Methods that make a plan in one pass, by the names of the table of methods.
  */
 #ifndef REGAL_HEURISTIC_HEURISTICS_H

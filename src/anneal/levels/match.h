@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which ops become one: between contract.c and contract_match.c. */
+/* Which ops become one: between contract.c and match.c. */
 #ifndef REGAL_ANNEAL_LEVELS_MATCH_H
 #define REGAL_ANNEAL_LEVELS_MATCH_H
 

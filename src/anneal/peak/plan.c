@@ -92,8 +92,7 @@ static void write_op(writer *w, uint32_t op) {
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
     send(w, problem->input[i], device);
-  w->plan->steps[w->plan->step_count++] =
-      (regal_step){op, REGAL_RUN, (uint16_t)device, (uint16_t)device};
+  w->plan->steps[w->plan->step_count++] = regal_plan_run(op, device);
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
     send_early(w, problem->input[i], op);

@@ -2,8 +2,8 @@
 /* Names found again: by number, absent or ambiguous. */
 #include "support/graph_sketch.h"
 
+#include "base/name_index.h"
 #include "base/random.h"
-#include "graph/name_index.h"
 #include "support/failing_allocator.h"
 
 static void finds_each_name(void **state) {

@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
+#include "base/name_index.h"
 #include "format/json/graph.h"
 #include "format/json/json.h"
-#include "graph/name_index.h"
 
 enum graph_key { GRAPH_VERSION, GRAPH_PARAMETERS, GRAPH_OPS, GRAPH_KEYS };
 const char *const regal_json_graph_keys[] = {[GRAPH_VERSION] = "regal_graph",

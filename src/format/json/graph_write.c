@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name_index.h"
 #include "format/json/graph.h"
-#include "graph/name_index.h"
 
 /* Longer names are not repeated at every edge: the file would become much
  * larger than the graph. */

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
+#include "base/name_index.h"
 #include "graph/builder.h"
-#include "graph/name_index.h"
 
 typedef struct measuring {
   regal_onnx *onnx;

@@ -3,9 +3,9 @@
 #ifndef REGAL_FORMAT_PLAN_OP_NAMES_H
 #define REGAL_FORMAT_PLAN_OP_NAMES_H
 
+#include "base/name_index.h"
 #include "format/json/json.h"
 #include "graph/graph.h"
-#include "graph/name_index.h"
 
 /* Indexed at the first lookup by name; most files need none. */
 typedef struct regal_op_names {

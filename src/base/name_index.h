@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of a file, to be found again: which one is called so? */
-#ifndef REGAL_GRAPH_NAME_INDEX_H
-#define REGAL_GRAPH_NAME_INDEX_H
+#ifndef REGAL_BASE_NAME_INDEX_H
+#define REGAL_BASE_NAME_INDEX_H
 
 #include "base/names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of the distinct names, and the number of each; a name that occurs
  * twice is ambiguous. */
-#include "graph/name_index.h"
+#include "base/name_index.h"
 
 static bool add(regal_name_index *index, const char *name, uint32_t number) {
   size_t before = index->names.count, at;

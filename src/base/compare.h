@@ -14,6 +14,15 @@ static inline int64_t regal_smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+/* Of positions and other indices. */
+static inline uint32_t regal_larger32(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+static inline uint32_t regal_smaller32(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
 typedef struct regal_keyed {
   int64_t key;
   uint32_t op;

@@ -5,6 +5,7 @@
  * + degree), a change of device O(degree * devices). See anneal/order/order.h.
  */
 #include "anneal/order/order.h"
+#include "base/compare.h"
 
 #include <string.h>
 
@@ -182,27 +183,20 @@ void regal_order_begin_move(regal_order *order) {
   order->undo_count = order->changed_from = order->changed_to = 0;
 }
 
-static uint32_t later(uint32_t a, uint32_t b) {
-  return a > b ? a : b;
-}
-
-static uint32_t earlier(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
-
 void regal_order_range(const regal_problem *problem, const uint32_t *position,
                        uint32_t op, uint32_t *first, uint32_t *last) {
   const regal_graph *graph = problem->graph;
   uint32_t low = 0, high = problem->ops - 1;
   for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
        i++)
-    low = later(low, position[problem->producer[problem->input[i]]] + 1);
+    low =
+        regal_larger32(low, position[problem->producer[problem->input[i]]] + 1);
   for (uint32_t i = graph->control_in_begin[op];
        i < graph->control_in_begin[op + 1]; i++)
-    low = later(low, position[graph->control_in[i]] + 1);
+    low = regal_larger32(low, position[graph->control_in[i]] + 1);
   for (uint32_t k = problem->successor_begin[op];
        k < problem->successor_begin[op + 1]; k++)
-    high = earlier(high, position[problem->successor[k]] - 1);
+    high = regal_smaller32(high, position[problem->successor[k]] - 1);
   *first = low;
   *last = high;
 }

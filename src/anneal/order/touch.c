@@ -5,14 +5,7 @@
  * with links as one stretch, and the positions from which tails hold beside it.
  */
 #include "anneal/order/order.h"
-
-static uint32_t later(uint32_t a, uint32_t b) {
-  return a > b ? a : b;
-}
-
-static uint32_t earlier(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
+#include "base/compare.h"
 
 static void touch(regal_order *order, uint32_t first, uint32_t last) {
   regal_order_stretch *touched = order->touched;
@@ -22,18 +15,18 @@ static void touch(regal_order *order, uint32_t first, uint32_t last) {
   }
   if (!order->crowded)
     for (uint32_t i = 1; i < order->touched_count; i++) {
-      touched[0].first = earlier(touched[0].first, touched[i].first);
-      touched[0].last = later(touched[0].last, touched[i].last);
+      touched[0].first = regal_smaller32(touched[0].first, touched[i].first);
+      touched[0].last = regal_larger32(touched[0].last, touched[i].last);
     }
   order->crowded = true;
   order->touched_count = 1;
-  touched[0].first = earlier(touched[0].first, first);
-  touched[0].last = later(touched[0].last, last);
+  touched[0].first = regal_smaller32(touched[0].first, first);
+  touched[0].last = regal_larger32(touched[0].last, last);
 }
 
 void regal_order_touch_shift(regal_order *order) {
   uint32_t from = order->shifted_from, to = order->shifted_to;
-  touch(order, earlier(from, to), later(from, to));
+  touch(order, regal_smaller32(from, to), regal_larger32(from, to));
   order->bounded = order->settled = from < to ? from : from + 1;
 }
 
@@ -57,7 +50,7 @@ static uint32_t first_reader(const regal_order *order, uint32_t tensor,
   for (uint32_t u = problem->use_begin[tensor];
        u < problem->use_begin[tensor + 1]; u++)
     if (order->cells[problem->consumer[u]].device == device)
-      first = earlier(first, order->position[problem->consumer[u]]);
+      first = regal_smaller32(first, order->position[problem->consumer[u]]);
   return first;
 }
 
@@ -72,7 +65,7 @@ static void touch_sent_inputs(regal_order *order, uint32_t op, uint32_t from) {
     const regal_order_sent *sent = order->sent + (size_t)t * d;
     if (sent[to].at != REGAL_NONE && sent[to].at > order->touched[0].first) {
       touch(order, sent[to].at, sent[to].at);
-      order->settled = later(order->settled, sent[to].at + 1);
+      order->settled = regal_larger32(order->settled, sent[to].at + 1);
     }
     if (sent[from].at != REGAL_NONE &&
         sent[from].at >= order->touched[0].first &&
@@ -90,7 +83,7 @@ static void touch_sent_outputs(regal_order *order, uint32_t op) {
   for (size_t slot = problem->output_begin[op] * d;
        slot < problem->output_begin[op + 1] * d; slot++)
     if (order->sent[slot].at != REGAL_NONE)
-      order->settled = later(order->settled, order->sent[slot].at + 1);
+      order->settled = regal_larger32(order->settled, order->sent[slot].at + 1);
   touch_readers(order, op);
 }
 
@@ -100,8 +93,8 @@ static void touch_sent_outputs(regal_order *order, uint32_t op) {
 static void touch_links(regal_order *order, uint32_t op, uint32_t from) {
   uint32_t at = order->position[op];
   if (order->shifted_from == order->shifted_to || at != order->shifted_to)
-    order->bounded = later(order->bounded, at + 1);
-  order->settled = later(order->settled, order->bounded);
+    order->bounded = regal_larger32(order->bounded, at + 1);
+  order->settled = regal_larger32(order->settled, order->bounded);
   touch_sent_inputs(order, op, from);
   touch_sent_outputs(order, op);
 }
@@ -157,7 +150,7 @@ uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
        u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
     uint32_t at = order->position[problem->consumer[u]];
     if (at >= position)
-      next = earlier(next, at);
+      next = regal_smaller32(next, at);
   }
   return next;
 }
@@ -188,7 +181,7 @@ static void join_stretches(regal_order *order) {
   for (uint32_t i = 1; i < count; i++)
     if (touched[i].first >> order->block_bits <= touched[kept].last >>
         order->block_bits)
-      touched[kept].last = later(touched[kept].last, touched[i].last);
+      touched[kept].last = regal_larger32(touched[kept].last, touched[i].last);
     else
       touched[++kept] = touched[i];
   order->touched_count = count ? kept + 1 : 0;

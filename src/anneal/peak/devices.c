@@ -2,16 +2,9 @@
 /* Moves of the annealing for peak memory that change devices, and times of
  * transfers. */
 #include "anneal/peak/peak.h"
+#include "base/compare.h"
 
 #define MOST_PACKED 16
-
-static uint32_t draw(regal_peak *chain, uint32_t below) {
-  return regal_peak_draw(chain, below);
-}
-
-static uint32_t least(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
 
 static bool may_place(const regal_peak *chain, uint32_t op, uint32_t device) {
   return chain->memory.placement[op] != device &&
@@ -19,7 +12,7 @@ static bool may_place(const regal_peak *chain, uint32_t op, uint32_t device) {
 }
 
 static uint32_t draw_device(regal_peak *chain, uint32_t other_than) {
-  uint32_t device = draw(chain, chain->devices - 1);
+  uint32_t device = regal_peak_draw(chain, chain->devices - 1);
   return device + (device >= other_than);
 }
 
@@ -39,7 +32,7 @@ static uint32_t draw_neighbour(regal_peak *chain, uint32_t op) {
       problem->successor_begin[op + 1] - problem->successor_begin[op];
   if (ins + outs == 0)
     return op;
-  uint32_t k = draw(chain, ins + outs);
+  uint32_t k = regal_peak_draw(chain, ins + outs);
   return k < ins ? chain->pred[chain->pred_begin[op] + k]
                  : problem->successor[problem->successor_begin[op] + k - ins];
 }
@@ -53,7 +46,8 @@ static bool flip_cluster(regal_peak *chain, uint32_t op, uint32_t size) {
   chain->members[count++] = op;
   regal_memory_place(&chain->memory, op, device);
   for (uint32_t tries = 0; tries < 2 * size && count < size; tries++) {
-    uint32_t next = draw_neighbour(chain, chain->members[draw(chain, count)]);
+    uint32_t next =
+        draw_neighbour(chain, chain->members[regal_peak_draw(chain, count)]);
     if (chain->memory.placement[next] != from ||
         !may_place(chain, next, device))
       continue;
@@ -67,7 +61,7 @@ static bool flip_cluster(regal_peak *chain, uint32_t op, uint32_t size) {
 static bool flip_window(regal_peak *chain, uint32_t op, uint32_t size) {
   uint32_t from = chain->memory.placement[op], at = chain->position[op];
   uint32_t device = draw_device(chain, from);
-  uint32_t end = least(chain->ops, at + size);
+  uint32_t end = regal_smaller32(chain->ops, at + size);
   bool changed = false;
   for (uint32_t i = at; i < end; i++) {
     uint32_t next = chain->order[i];
@@ -90,8 +84,8 @@ static bool gather(regal_peak *chain) {
   uint32_t device = chain->memory.placement[op];
   double bytes = chain->memory.add[op];
   bool changed = false;
-  if (draw(chain, 2)) {
-    device = draw(chain, chain->devices);
+  if (regal_peak_draw(chain, 2)) {
+    device = regal_peak_draw(chain, chain->devices);
     changed = may_place(chain, op, device);
   }
   if (changed)
@@ -108,7 +102,7 @@ static bool gather(regal_peak *chain) {
 }
 
 void regal_peak_pack(regal_peak *chain) {
-  uint32_t device = draw(chain, chain->devices), count = 0;
+  uint32_t device = regal_peak_draw(chain, chain->devices), count = 0;
   uint32_t end = chain->memory.window_low + chain->memory.window_count;
   for (uint32_t i = chain->memory.window_low; i < end && count < MOST_PACKED;
        i++) {
@@ -123,9 +117,9 @@ void regal_peak_pack(regal_peak *chain) {
 
 /* An op on another device: a few positions on, or of the same crowd. */
 static uint32_t draw_other(regal_peak *chain, uint32_t op) {
-  if (draw(chain, 2)) {
-    uint32_t at = chain->position[op] + 1 + draw(chain, 8);
-    return chain->order[least(at, chain->ops - 1)];
+  if (regal_peak_draw(chain, 2)) {
+    uint32_t at = chain->position[op] + 1 + regal_peak_draw(chain, 8);
+    return chain->order[regal_smaller32(at, chain->ops - 1)];
   }
   uint32_t other = regal_peak_draw_op(chain);
   for (int i = 0;
@@ -152,7 +146,8 @@ static bool flip_early(regal_peak *chain, uint32_t op) {
   uint32_t count = problem->input_begin[op + 1] - problem->input_begin[op];
   if (count == 0)
     return false;
-  uint32_t t = problem->input[problem->input_begin[op] + draw(chain, count)];
+  uint32_t t =
+      problem->input[problem->input_begin[op] + regal_peak_draw(chain, count)];
   if (chain->memory.remote[t] == 0 || problem->bytes[t] == 0)
     return false;
   regal_memory_toggle_early(&chain->memory, t);
@@ -160,16 +155,19 @@ static bool flip_early(regal_peak *chain, uint32_t op) {
 }
 
 bool regal_peak_move_devices(regal_peak *chain, uint32_t op) {
-  uint32_t kind = draw(chain, 9);
+  uint32_t kind = regal_peak_draw(chain, 9);
   if (kind < 2)
     return regal_peak_flip_op(chain, op);
   if (kind < 5)
-    return flip_cluster(chain, op, 2 + draw(chain, kind < 4 ? 7 : 33));
+    return flip_cluster(chain, op,
+                        2 + regal_peak_draw(chain, kind < 4 ? 7 : 33));
   if (kind < 7)
     return flip_early(chain, op);
   if (kind < 8)
     return swap_devices(chain, op);
-  if (draw(chain, 8) == 0)
+  if (regal_peak_draw(chain, 8) == 0)
     return gather(chain);
-  return flip_window(chain, op, 2 + draw(chain, draw(chain, 2) ? 9 : 41));
+  return flip_window(
+      chain, op,
+      2 + regal_peak_draw(chain, regal_peak_draw(chain, 2) ? 9 : 41));
 }

@@ -9,14 +9,7 @@
  * of ops past its neighbours.
  */
 #include "anneal/peak/peak.h"
-
-static uint32_t draw(regal_peak *chain, uint32_t below) {
-  return regal_peak_draw(chain, below);
-}
-
-static uint32_t least(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
+#include "base/compare.h"
 
 static void mark_member(regal_peak *chain, uint32_t op) {
   chain->member_mark[op] = chain->memory.serial;
@@ -54,7 +47,7 @@ static bool rearrange(regal_peak *chain, uint32_t low, uint32_t high,
 /* One op goes elsewhere. Everything between keeps its order, so that only the
  * records of what this op reads can change. */
 void regal_peak_shift(regal_peak *chain, uint32_t op, uint32_t to) {
-  uint32_t from = chain->position[op], low = least(from, to);
+  uint32_t from = chain->position[op], low = regal_smaller32(from, to);
   uint32_t high = from < to ? to : from, count = high - low + 1;
   uint32_t *order = chain->order + low;
   memcpy(chain->window, order, count * sizeof *order);
@@ -84,7 +77,7 @@ uint32_t regal_peak_latest(const regal_peak *chain, uint32_t op) {
   uint32_t at = chain->ops;
   for (uint32_t k = problem->successor_begin[op];
        k < problem->successor_begin[op + 1]; k++)
-    at = least(at, chain->position[problem->successor[k]]);
+    at = regal_smaller32(at, chain->position[problem->successor[k]]);
   return at - 1;
 }
 
@@ -99,15 +92,15 @@ uint32_t regal_peak_soonest(const regal_peak *chain, uint32_t op) {
 
 /* How far to go: a power of two at most, small ones as often as large. */
 static uint32_t draw_reach(regal_peak *chain, uint32_t powers) {
-  return 1 + draw(chain, 1u << draw(chain, powers));
+  return 1 + regal_peak_draw(chain, 1u << regal_peak_draw(chain, powers));
 }
 
 /* Which way, and how far: at random, or past the goal. */
 static bool draw_way(regal_peak *chain, uint32_t at, uint32_t *reach) {
   uint32_t goal = chain->goal;
-  if (goal == REGAL_NONE || goal == at || draw(chain, 2)) {
+  if (goal == REGAL_NONE || goal == at || regal_peak_draw(chain, 2)) {
     *reach = draw_reach(chain, 8);
-    return draw(chain, 2);
+    return regal_peak_draw(chain, 2);
   }
   *reach = (goal > at ? goal - at : at - goal) + draw_reach(chain, 4) - 1;
   return goal > at;
@@ -139,7 +132,7 @@ static bool shift_closure(regal_peak *chain, uint32_t op) {
   uint32_t at = chain->position[op], reach;
   mark_member(chain, op);
   if (draw_way(chain, at, &reach)) {
-    uint32_t to = least(chain->ops - 1, at + reach);
+    uint32_t to = regal_smaller32(chain->ops - 1, at + reach);
     for (uint32_t i = at; i <= to; i++) {
       uint32_t by = chain->order[i];
       if (!is_member(chain, by))
@@ -164,9 +157,9 @@ static bool shift_closure(regal_peak *chain, uint32_t op) {
 /* A run of ops, as it is, past its neighbours. */
 static bool shift_run(regal_peak *chain, uint32_t op) {
   uint32_t at = chain->position[op];
-  uint32_t end = least(chain->ops, at + 1 + draw_reach(chain, 6));
+  uint32_t end = regal_smaller32(chain->ops, at + 1 + draw_reach(chain, 6));
   uint32_t reach = draw_reach(chain, 8);
-  bool later = draw(chain, 2);
+  bool later = regal_peak_draw(chain, 2);
   uint32_t first = 0, last = chain->ops - 1;
   for (uint32_t i = at; i < end; i++)
     mark_member(chain, chain->order[i]);
@@ -177,7 +170,8 @@ static bool shift_run(regal_peak *chain, uint32_t op) {
       for (uint32_t k = problem->successor_begin[by];
            k < problem->successor_begin[by + 1]; k++)
         if (!is_member(chain, problem->successor[k]))
-          last = least(last, chain->position[problem->successor[k]] - 1);
+          last =
+              regal_smaller32(last, chain->position[problem->successor[k]] - 1);
     } else {
       for (uint32_t k = chain->pred_begin[by]; k < chain->pred_begin[by + 1];
            k++)
@@ -187,7 +181,7 @@ static bool shift_run(regal_peak *chain, uint32_t op) {
     }
   }
   if (later) {
-    uint32_t to = least(last, end - 1 + reach);
+    uint32_t to = regal_smaller32(last, end - 1 + reach);
     return to > end - 1 && rearrange(chain, at, to, true);
   }
   uint32_t to = at > first + reach ? at - reach : first;
@@ -197,7 +191,7 @@ static bool shift_run(regal_peak *chain, uint32_t op) {
 /* -- The mix --------------------------------------------------------------- */
 
 static bool move_order(regal_peak *chain, uint32_t op) {
-  uint32_t kind = draw(chain, 16);
+  uint32_t kind = regal_peak_draw(chain, 16);
   if (kind < 7)
     return shift_alone(chain, op, false);
   if (kind < 9)
@@ -206,14 +200,14 @@ static bool move_order(regal_peak *chain, uint32_t op) {
     return shift_run(chain, op);
   if (!shift_closure(chain, op))
     return false;
-  if (chain->devices > 1 && draw(chain, 2))
+  if (chain->devices > 1 && regal_peak_draw(chain, 2))
     regal_peak_pack(chain);
   return true;
 }
 
 bool regal_peak_move(regal_peak *chain) {
   uint32_t op = regal_peak_draw_op(chain);
-  uint32_t kind = chain->devices == 1 ? 0 : draw(chain, 16);
+  uint32_t kind = chain->devices == 1 ? 0 : regal_peak_draw(chain, 16);
   if (kind < 6)
     return move_order(chain, op);
   if (kind > 6)

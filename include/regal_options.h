@@ -40,27 +40,27 @@
     "cut: drop the edges that leave NextIteration nodes (while loops)") \
   CHOICE(variables, "variables", "tensors", "tensors|resident", \
     "reading", RESULT, \
-    "resident: what ReadVariableOp returns is a parameter, once per handle") \
+    "resident: results of ReadVariableOp are resident, once per handle") \
   CHOICE(aliases, "aliases", "ignore", "ignore|share|reuse|xla", \
     "reading", RESULT, \
     "outputs marked as alias share their input, or may reuse it; xla: by name") \
   TEXT(dim, "dim", 0, "NAME=SIZE,...", "reading", RESULT, \
-    "ONNX: numbers for symbolic dimensions: batch=8,seq=128") \
+    "ONNX: values of symbolic dimensions, such as batch=8,seq=128") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
-    "ONNX: the device of the run times: h200, a100, t4, cpu-core, or a file") \
+    "ONNX: device for run times: h200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
     "ONNX: measured run times, a CSV of name,microseconds") \
   INTEGER(devices, "devices", 2, 1, REGAL_MAX_DEVICES, "N", "machine", RESULT, \
     "number of devices") \
   BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", RESULT, \
-    "memory of each device; 16GiB works too; 0 = no limit") \
+    "memory limit of each device, such as 16GiB; 0 = no limit") \
   BYTES(bandwidth, "bandwidth", 0, "BYTES_PER_S", "machine", RESULT, \
-    "of each link between two devices; 25GB works too; 0 = infinite") \
+    "bandwidth of each link, such as 25GB; 0 = infinite") \
   DURATION(latency, "latency", 0, "DURATION", "machine", RESULT, \
-    "of each transfer: 10us, 500ns") \
+    "latency of each transfer, such as 10us") \
   CHOICE(transfers, "transfers", "blocking", "blocking|overlapped", \
     "machine", RESULT, \
-    "whether a transfer stops both devices or runs beside them") \
+    "whether transfers block both devices or overlap with ops") \
   CHOICE(control, "control", "wait", "wait|transfer", "machine", RESULT, \
     "control edges: the consumer waits, or a zero-byte transfer") \
   TEXT(machine, "machine", 0, "FILE", "machine", RESULT, \
@@ -69,66 +69,65 @@
     "objective", RESULT, \
     "what to minimise; runtime respects the memory limit") \
   TEXT(method, "method", "auto", "NAME", "search", RESULT, \
-    "how to search: see 'regal methods'") \
+    "search method; 'regal methods' lists them") \
   TEXT(decoder, "decoder", 0, "NAME", "search", RESULT, \
-    "how a chromosome becomes a plan: see 'regal methods'") \
+    "decoder of chromosomes; 'regal methods' lists them") \
   CHOICE(partitioner, "partitioner", "fm", "fm|metis", "search", RESULT, \
-    "for gp-dfs: our Fiduccia-Mattheyses, or METIS where it is built in") \
+    "for gp-dfs: our Fiduccia-Mattheyses, or METIS if built in") \
   TEXT(policy, "policy", 0, "FILE|NAME", "search", RESULT, \
-    "what guides the search: a policy file, rule, or rule-depth") \
+    "policy that guides the search: a file, a name, rule or rule-depth") \
   CHOICE(actions, "actions", "greedy", "greedy|sample", "search", RESULT, \
-    "what a policy does: its likeliest actions, or drawn ones") \
+    "actions of a policy: the most likely, or sampled") \
   TEXT(settings, "settings", 0, "FILE|NAME", "search", RESULT, \
-    "for tuned: from 'regal tune'; default: the shipped synthetic_OBJECTIVE") \
+    "for tuned: from 'regal tune'; default: the included synthetic_OBJECTIVE") \
   INTEGER(evaluations, "evaluations", 0, 1, 1e15, "N", "search", RESULT, \
     "budget; if not given 5000 (auto: about a second), or none with --time") \
   REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", HOW, \
-    "stop after this long; 0 = no limit") \
+    "time limit; 0 = none") \
   REAL(target, "target", 0, 0, 9.2e18, "COST", "search", RESULT, \
     "stop at this cost (nanoseconds or bytes); 0 = none") \
   INTEGER(seed, "seed", 1, 0, 9e18, "N", "search", RESULT, \
-    "same seed, same plan, for any number of threads") \
+    "random seed; the plan does not depend on the number of threads") \
   INTEGER(threads, "threads", 0, 0, REGAL_MOST_THREADS, "N", "search", HOW, \
-    "0 = all cores") \
+    "number of threads; 0 = all cores") \
   TEXT(start, "start", 0, "PLAN", "search", RESULT, \
-    "start from this plan or order; never returns anything worse") \
+    "start from this plan or order; the result is never worse") \
   TEXT(ortools, "ortools", 0, "PATH", "search", HOW, \
-    "cp-sat: OR-tools' library, or a folder that has it") \
+    "cp-sat: OR-tools' library, or a folder that contains it") \
   INTEGER(local_restart, "local-restart", -1, 0, 1000000, "MOVES", \
     "search", RESULT, \
-    "local: start anew after so many per op without gain, 0 = never; tuned " \
-    "if not given") \
+    "local: restart after this many moves per op without gain, 0 = never; " \
+    "tuned if not given") \
   INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", RESULT, \
     "chromosomes in each island") \
   REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", RESULT, \
     "share of the population that survives") \
   REAL(mutants, "mutants", 0.15, 0, 1, "SHARE", "brkga", RESULT, \
-    "share of the population drawn anew in each generation") \
+    "share of the population redrawn in each generation") \
   REAL(elite_bias, "elite-bias", 0.7, 0.5, 1, "P", "brkga", RESULT, \
     "probability that a child takes the elite parent's gene") \
   INTEGER(islands, "islands", 1, 1, 1024, "N", "brkga", RESULT, \
-    "populations that evolve apart") \
+    "independent populations") \
   INTEGER(exchange, "exchange", 20, 1, 1000000, "GENERATIONS", \
     "brkga", RESULT, \
-    "how often islands send their best to the next one") \
+    "generations between exchanges of the islands' best") \
   INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", RESULT, \
-    "draw the population anew after so many without gain; 0 = never") \
+    "redraw the population after this many without gain; 0 = never") \
   TEXT(annealer, "annealer", 0, "NAME", "anneal", RESULT, \
-    "what annealing works on: order, phase or memory; tuned if not given") \
+    "annealer: order, phase or memory; tuned if not given") \
   REAL(hot, "hot", 0, 1e-6, 1e9, "T", "anneal", RESULT, \
-    "temperature at the start, in mean op times or peaks; tuned if not given") \
+    "initial temperature, in mean op times or peaks; tuned if not given") \
   REAL(cold, "cold", 0, 1e-6, 1e9, "T", "anneal", RESULT, \
-    "temperature at the end; tuned if not given") \
+    "final temperature; tuned if not given") \
   REAL(level_cooling, "level-cooling", 0, 1e-6, 1, "FACTOR", "anneal", RESULT, \
-    "of temperatures, from a level to the next finer one; tuned if not given") \
+    "factor on temperatures from a level to the next finer one; tuned if not given") \
   REAL(coarse_share, "coarse-share", -1, 0, 0.99, "SHARE", "anneal", RESULT, \
-    "of the budget for coarser graphs, 0 = no levels; tuned if not given") \
+    "share of the budget for coarse graphs, 0 = no levels; tuned if not given") \
   INTEGER(coarsest, "coarsest", 0, 1, 1000000, "N", "anneal", RESULT, \
     "ops of the coarsest graph; tuned if not given") \
   REAL(single_start_share, "single-start-share", -1, 0, 1, "SHARE", \
     "anneal", RESULT, \
-    "of the budget, with a start from all ops on one device; tuned if not " \
-    "given") \
+    "share of the budget that starts from one device; tuned if not given") \
   INTEGER(count, "count", 0, 1, 1000000000, "N", "generate", RESULT, \
     "number of graphs; with --paper 12000 if not given") \
   CHOICE(model, "model", "paper", "paper|erdos-renyi|barabasi-albert|" \
@@ -143,7 +142,7 @@
   FLAG(paper, "paper", "generate", RESULT, \
     "the paper's set: filtered, 10000 train, 1000 valid, 1000 test") \
   INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", RESULT, \
-    "augmented copies that go with each graph") \
+    "augmented copies of each graph") \
   TEXT(split, "split", 0, "NAME", "dataset", RESULT, \
     "only the graphs of this split: train, valid or test") \
   TEXT(figures, "figures", 0, "DIR", "dataset", HOW, \
@@ -160,79 +159,79 @@
     "episodes of each graph in an update; from the preset if not given") \
   INTEGER(episode_evaluations, "episode-evaluations", 0, 1, 1e9, "N", \
     "train", RESULT, \
-    "of BRKGA in an episode; from the preset if not given") \
+    "evaluations of BRKGA in an episode; from the preset if not given") \
   CHOICE(reward, "reward", "preset", "best|top20", "train", RESULT, \
-    "of an episode: its best cost, or the mean of its best 20; from the " \
+    "reward of an episode: its best cost, or the mean of its best 20; from the " \
     "preset if not given") \
   CHOICE(advantage, "advantage", "preset", "batch|graph|raw|learned", \
     "train", RESULT, \
-    "rewards less the graph's mean, scaled; or less a learned baseline; from " \
+    "rewards minus the graph's mean, scaled, or minus a learned baseline; from " \
     "the preset if not given") \
   REAL(learning_rate, "learning-rate", 0, 1e-9, 1, "RATE", "train", RESULT, \
-    "of Adam; from the preset if not given") \
+    "learning rate of Adam; from the preset if not given") \
   CHOICE(decay, "decay", "preset", "linear|none", "train", RESULT, \
-    "of the learning rate; from the preset if not given") \
+    "decay of the learning rate; from the preset if not given") \
   REAL(entropy, "entropy", -1, 0, 1000, "WEIGHT", "train", RESULT, \
-    "bonus for entropy per op; from the preset if not given") \
+    "weight of the entropy bonus per op; from the preset if not given") \
   REAL(clip, "clip", -1, 0, 1e9, "NORM", "train", RESULT, \
-    "largest norm of a gradient, 0 = any; from the preset if not given") \
+    "largest norm of a gradient, 0 = no clipping; from the preset if not given") \
   CHOICE(policy_kind, "policy-kind", "gnn", \
     "gnn|gas|autoregressive|experts|blind", "train", RESULT, \
     "network of the policy") \
   INTEGER(rounds, "rounds", 2, 0, REGAL_MOST_MESSAGE_ROUNDS, "T", \
     "train", RESULT, \
-    "of messages in the graph network") \
+    "rounds of messages in the graph network") \
   CHOICE(update, "update", "gru", "residual|mlp|gru", "train", RESULT, \
-    "of a node's state by its messages") \
+    "update of a node's state by its messages") \
   CHOICE(aggregation, "aggregation", "mean", "mean|sum", "train", RESULT, \
-    "of a node's messages") \
+    "aggregation of a node's messages") \
   INTEGER(state_width, "state-width", 32, 1, REGAL_MOST_STATE_WIDTH, "N", \
     "train", RESULT, \
-    "numbers in the state of a node") \
+    "width of the state of a node") \
   INTEGER(experts, "experts", 4, 1, REGAL_MOST_EXPERTS, "N", "train", RESULT, \
-    "networks of a mixture") \
+    "number of networks in a mixture of experts") \
   CHOICE(heads, "heads", "preset", "placement|scheduling|both|all", \
     "train", RESULT, \
     "genes that the policy chooses for; all: transfers and global ones too; " \
     "from the preset if not given") \
   INTEGER(placement_levels, "placement-levels", 2, REGAL_FEWEST_LEVELS, \
     REGAL_MOST_LEVELS, "K", "train", RESULT, \
-    "of mean and variance, for genes of placement") \
+    "levels of mean and variance for placement genes") \
   INTEGER(schedule_levels, "schedule-levels", 16, REGAL_FEWEST_LEVELS, \
     REGAL_MOST_LEVELS, "K", "train", RESULT, \
-    "of mean and variance, for all other genes") \
+    "levels of mean and variance for all other genes") \
   INTEGER(bias_levels, "bias-levels", 0, 0, REGAL_MOST_LEVELS, "K", \
     "train", RESULT, \
-    "of crossover bias; 0 = the policy does not choose it") \
+    "levels of crossover bias; 0 = the policy does not choose it") \
   REAL(uniform_logit, "uniform-logit", -1, 0, 100, "LOGIT", "train", RESULT, \
-    "of uniform genes at the start of training; from the preset if not given") \
+    "initial logit of uniform genes; from the preset if not given") \
   INTEGER(imitate, "imitate", 0, 0, 1000000000, "STEPS", "train", RESULT, \
-    "first copy the plans of the strong search for so many of the steps") \
+    "imitate the plans of auto for this many steps first") \
   INTEGER(augment, "augment", 0, 1, 1000000, "N", "train", RESULT, \
-    "copies of each training graph, with noise; if not given the dataset's") \
+    "augmented copies of each training graph; the dataset's if not given") \
   INTEGER(valid_every, "valid-every", 0, 1, 1000000000, "STEPS", \
     "train", RESULT, \
-    "between validations; a tenth of the steps if not given") \
+    "steps between validations; a tenth of the steps if not given") \
   INTEGER(valid_graphs, "valid-graphs", 64, 0, 1000000000, "N", \
     "train", RESULT, \
     "held-out graphs to validate on; 0 = none, keep the last policy") \
   INTEGER(valid_evaluations, "valid-evaluations", 5000, 2, 1e9, "N", \
     "train", RESULT, \
-    "budget in validation, those of the features included") \
+    "evaluations in validation, including those for the features") \
   TEXT(checkpoint, "checkpoint", 0, "FILE", "train", HOW, \
-    "state of the run; OUTPUT.checkpoint if not given") \
+    "checkpoint file; OUTPUT.checkpoint if not given") \
   REAL(checkpoint_every, "checkpoint-every", 120, 0, 1e9, "SECONDS", \
     "train", HOW, \
-    "how often it is written") \
-  FLAG(resume, "resume", "train", HOW, "go on from the checkpoint") \
+    "interval between checkpoints") \
+  FLAG(resume, "resume", "train", HOW, "continue from the checkpoint") \
   TEXT(log, "log", 0, "FILE", "train", HOW, \
-    "a line for each step (CSV); OUTPUT.csv if not given") \
+    "log file, one line per step (CSV); OUTPUT.csv if not given") \
   TEXT(plot, "plot", 0, "FILE", "train", HOW, \
     "draw the curves of the log (SVG, by gnuplot) when training ends") \
   FLAG(halving, "halving", "tune", RESULT, \
-    "few graphs first, then twice as many with the better half of settings") \
+    "successive halving: twice the graphs for the better half of settings") \
   INTEGER(graphs, "graphs", 0, 1, 1000000000, "N", "tune", RESULT, \
-    "use so many graphs, from all over the training set; all if not given") \
+    "number of graphs, spread over the training set; all if not given") \
   TEXT(output, "output", 0, "FILE", "output", HOW, \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
   TEXT(trace, "trace", 0, "FILE", "output", HOW, \

@@ -42,10 +42,59 @@ static bool wrong(reader *r, const char *format, ...) {
   return false;
 }
 
+/* -- Spelling: the known word nearest to an unknown one -------------------- */
+
+#define LONGEST 31
+
+static size_t least(size_t a, size_t b, size_t c) {
+  size_t ab = a < b ? a : b;
+  return ab < c ? ab : c;
+}
+
+/* Insertions, deletions and replacements between two words (Levenshtein);
+ * `row` holds the distances from a[0..i) to every start of b. */
+static size_t distance(const char *a, const char *b) {
+  size_t row[LONGEST + 1], b_length = strlen(b);
+  if (strlen(a) > LONGEST || b_length > LONGEST)
+    return LONGEST;
+  for (size_t j = 0; j <= b_length; j++)
+    row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b_length; j++) {
+      size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = least(replaced, row[j] + 1, diagonal + 1);
+    }
+  }
+  return row[b_length];
+}
+
+typedef struct suggestion {
+  const char *word, *nearest;
+  size_t distance;
+} suggestion;
+
+static suggestion suggest(const char *word) {
+  /* More than a third of the letters wrong is another word, not a slip. */
+  return (suggestion){word, NULL, strlen(word) / 3 + 2};
+}
+
+static void consider(suggestion *best, const char *name) {
+  size_t found = distance(best->word, name);
+  if (found >= best->distance)
+    return;
+  best->distance = found;
+  best->nearest = name;
+}
+
+/* -- What is wrong --------------------------------------------------------- */
+
 static bool unknown_command(reader *r, const char *word) {
-  regal_suggestion best = regal_suggest_begin(word);
+  suggestion best = suggest(word);
   for (size_t i = 0; i < regal_command_count(); i++)
-    regal_suggest_consider(&best, regal_command_at(i)->name);
+    consider(&best, regal_command_at(i)->name);
   if (best.nearest)
     return wrong(r, "no command '%.99s'; did you mean '%s'?", word,
                  best.nearest);
@@ -55,11 +104,11 @@ static bool unknown_command(reader *r, const char *word) {
 /* A word after a group of commands that is none of them. */
 static bool unknown_part(reader *r, const char *word) {
   const regal_command *group = r->cli->command;
-  regal_suggestion best = regal_suggest_begin(word);
+  suggestion best = suggest(word);
   for (size_t i = 0; i < regal_command_count(); i++) {
     const char *part = regal_command_part(group, regal_command_at(i));
     if (part)
-      regal_suggest_consider(&best, part);
+      consider(&best, part);
   }
   if (best.nearest)
     return wrong(r, "'%s' has no command '%.99s'; did you mean '%s'?",
@@ -70,11 +119,11 @@ static bool unknown_part(reader *r, const char *word) {
 
 static bool unknown_option(reader *r, const char *name) {
   const regal_command *command = r->cli->command;
-  regal_suggestion best = regal_suggest_begin(name);
+  suggestion best = suggest(name);
   for (size_t i = 0; i < regal_option_count(); i++)
     if (regal_command_takes(command, regal_option_at(i)))
-      regal_suggest_consider(&best, regal_option_at(i)->name);
-  regal_suggest_consider(&best, "help");
+      consider(&best, regal_option_at(i)->name);
+  consider(&best, "help");
   if (best.nearest)
     return wrong(r, "no option '--%.99s'; did you mean '--%s'?", name,
                  best.nearest);
@@ -95,6 +144,8 @@ static bool misplaced_option(reader *r, const regal_option_info *option) {
   return wrong(r, "'%s' takes no option '--%s'; it is for %s",
                r->cli->command->name, option->name, takers);
 }
+
+/* -- Reading --------------------------------------------------------------- */
 
 /* The option of that name, if the command takes it. */
 static bool find_option(reader *r, const char *name,

@@ -64,15 +64,6 @@ bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv);
 /* The letter of an option's short form; 0 when it has none. */
 char regal_cli_short(const char *name);
 
-/* suggest.c: the candidate nearest to a word that was mistyped. */
-typedef struct regal_suggestion {
-  const char *word, *nearest;
-  size_t distance;
-} regal_suggestion;
-
-regal_suggestion regal_suggest_begin(const char *word);
-void regal_suggest_consider(regal_suggestion *suggestion, const char *name);
-
 /* help.c */
 void regal_help_overview(FILE *stream);
 void regal_help_command(const regal_command *command, FILE *stream);

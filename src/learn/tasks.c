@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/carve.h"
 #include "learn/guide/propose.h"
 #include "learn/teacher.h"
 #include "policy/features.h"
@@ -36,25 +37,23 @@ uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index) {
   return regal_random_key(tasks->plan.seed, REGAL_PURPOSE_TRAIN, 1, index);
 }
 
+static void lay_out(void *made, regal_carver *carver) {
+  regal_tasks *tasks = made;
+  size_t count = tasks->source.count;
+  tasks->tasks = regal_carve(carver, count, sizeof *tasks->tasks);
+  tasks->loaded = regal_carve(carver, count, sizeof *tasks->loaded);
+  tasks->unknown = regal_carve(carver, count, sizeof *tasks->unknown);
+  tasks->untaught = regal_carve(carver, count, sizeof *tasks->untaught);
+}
+
 regal_status regal_tasks_create(regal_context *context, regal_workers *workers,
                                 const regal_task_source *source,
                                 const regal_task_plan *plan,
                                 regal_tasks **tasks) {
-  regal_tasks *made = regal_alloc(context, 1, sizeof *made);
-  if (!made)
-    return regal_fail_memory(context);
-  *made = (regal_tasks){
+  regal_tasks plain = {
       .context = context, .workers = workers, .source = *source, .plan = *plan};
-  made->tasks = regal_alloc(context, source->count, sizeof *made->tasks);
-  made->loaded = regal_alloc(context, source->count, sizeof *made->loaded);
-  made->unknown = regal_alloc(context, source->count, sizeof *made->unknown);
-  made->untaught = regal_alloc(context, source->count, sizeof *made->untaught);
-  if (!made->tasks || !made->loaded || !made->unknown || !made->untaught) {
-    regal_tasks_free(made);
-    return regal_fail_memory(context);
-  }
-  *tasks = made;
-  return REGAL_OK;
+  *tasks = regal_carve_struct(context, &plain, sizeof plain, lay_out);
+  return *tasks ? REGAL_OK : regal_fail_memory(context);
 }
 
 static void drop(regal_tasks *tasks, regal_task *task) {
@@ -71,17 +70,13 @@ static void drop(regal_tasks *tasks, regal_task *task) {
 void regal_tasks_free(regal_tasks *tasks) {
   if (!tasks)
     return;
-  for (size_t i = 0; tasks->tasks && i < tasks->source.count; i++) {
+  for (size_t i = 0; i < tasks->source.count; i++) {
     regal_task *task = &tasks->tasks[i];
     drop(tasks, task);
     regal_release(tasks->context, task->placement);
     regal_release(tasks->context, task->position);
     regal_release(tasks->context, task->taught);
   }
-  regal_release(tasks->context, tasks->untaught);
-  regal_release(tasks->context, tasks->unknown);
-  regal_release(tasks->context, tasks->loaded);
-  regal_release(tasks->context, tasks->tasks);
   regal_release(tasks->context, tasks);
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/carve.h"
 #include "learn/guide/guide.h"
 
 /* A policy is used with a budget of thousands: the features of training are
@@ -46,33 +47,31 @@ static regal_status make_network(regal_trainer *t) {
   return REGAL_OK;
 }
 
-static regal_status make_arrays(regal_trainer *t) {
-  regal_context *context = t->context;
+static void lay_out(regal_trainer *t, regal_carver *carver) {
   size_t graphs = t->settings.graphs, count = t->network->parameter_count;
   size_t episodes = graphs * t->settings.samples;
-  t->adam.mean = regal_alloc(context, count, sizeof *t->adam.mean);
-  t->adam.deviation = regal_alloc(context, count, sizeof *t->adam.deviation);
-  t->best = regal_alloc(context, count, sizeof *t->best);
-  t->gradient = regal_alloc(context, count, sizeof *t->gradient);
-  t->gradients = regal_alloc(context, graphs, count * sizeof *t->gradients);
-  t->order =
-      regal_alloc(context, regal_tasks_count(t->tasks), sizeof *t->order);
-  t->chosen = regal_alloc(context, graphs, sizeof *t->chosen);
-  t->mine = regal_alloc(context, graphs, sizeof *t->mine);
-  t->slots = regal_alloc(context, graphs, sizeof *t->slots);
-  t->figures = regal_alloc(context, graphs, sizeof *t->figures);
-  t->ratios = regal_alloc(context, episodes, sizeof *t->ratios);
-  t->rewards = regal_alloc(context, episodes, sizeof *t->rewards);
-  t->advantages = regal_alloc(context, episodes, sizeof *t->advantages);
-  t->asked = regal_alloc(context, (size_t)t->ranks->size, sizeof *t->asked);
-  t->gains =
-      regal_alloc(context, regal_tasks_count(t->valid), sizeof *t->gains);
-  return t->adam.mean && t->adam.deviation && t->best && t->gradient &&
-                 t->gradients && t->order && t->chosen && t->mine && t->slots &&
-                 t->figures && t->ratios && t->rewards && t->advantages &&
-                 t->gains && t->asked
-             ? REGAL_OK
-             : regal_fail_memory(context);
+  t->adam.mean = regal_carve(carver, count, sizeof *t->adam.mean);
+  t->adam.deviation = regal_carve(carver, count, sizeof *t->adam.deviation);
+  t->best = regal_carve(carver, count, sizeof *t->best);
+  t->gradient = regal_carve(carver, count, sizeof *t->gradient);
+  t->gradients = regal_carve(carver, graphs * count, sizeof *t->gradients);
+  t->order = regal_carve(carver, regal_tasks_count(t->tasks), sizeof *t->order);
+  t->chosen = regal_carve(carver, graphs, sizeof *t->chosen);
+  t->mine = regal_carve(carver, graphs, sizeof *t->mine);
+  t->slots = regal_carve(carver, graphs, sizeof *t->slots);
+  t->figures = regal_carve(carver, graphs, sizeof *t->figures);
+  t->ratios = regal_carve(carver, episodes, sizeof *t->ratios);
+  t->rewards = regal_carve(carver, episodes, sizeof *t->rewards);
+  t->advantages = regal_carve(carver, episodes, sizeof *t->advantages);
+  t->asked = regal_carve(carver, (size_t)t->ranks->size, sizeof *t->asked);
+  t->gains = regal_carve(carver, regal_tasks_count(t->valid), sizeof *t->gains);
+}
+
+static regal_status make_arrays(regal_trainer *t) {
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(t->context, carver, lay_out(t, &carver)));
+  t->arrays = carver.base;
+  return REGAL_OK;
 }
 
 static regal_status fill(regal_trainer *t, const regal_task_source *train,
@@ -125,12 +124,7 @@ void regal_trainer_free(regal_trainer *t) {
     return;
   regal_context *context = t->context;
   free_slots(t);
-  void *blocks[] = {t->asked,  t->gains,     t->advantages,    t->rewards,
-                    t->ratios, t->figures,   t->slots,         t->mine,
-                    t->chosen, t->order,     t->gradients,     t->gradient,
-                    t->best,   t->adam.mean, t->adam.deviation};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    regal_release(context, blocks[i]);
+  regal_release(context, t->arrays);
   regal_tasks_free(t->valid);
   regal_tasks_free(t->tasks);
   regal_beta_tables_free(t->betas);

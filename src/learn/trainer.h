@@ -54,6 +54,7 @@ typedef struct regal_trainer {
   regal_training report; /* what the caller gets to see */
   double began;
 
+  void *arrays; /* the block of all that have a size below */
   regal_network *network;
   regal_adam adam;
   regal_beta_tables *betas;

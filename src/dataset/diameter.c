@@ -26,8 +26,7 @@ typedef struct web {
 
 static void count_ends(const regal_graph *graph, uint32_t *begin) {
   for (uint32_t op = 0; op < graph->ops; op++)
-    for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-         i++) {
+    for (REGAL_ROW(i, graph->input_begin, op)) {
       begin[op]++;
       begin[graph->producer[graph->input[i]]]++;
     }
@@ -37,8 +36,7 @@ static void fill_ends(const regal_graph *graph, web *web) {
   count_ends(graph, web->begin);
   regal_rows_sum(web->begin, graph->ops);
   for (uint32_t op = 0; op < graph->ops; op++)
-    for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-         i++) {
+    for (REGAL_ROW(i, graph->input_begin, op)) {
       uint32_t producer = graph->producer[graph->input[i]];
       web->neighbour[--web->begin[op]] = producer;
       web->neighbour[--web->begin[producer]] = op;
@@ -54,7 +52,7 @@ static uint32_t search(web *web, uint32_t start) {
   web->parent[start] = start;
   while (head < tail) {
     uint32_t op = web->queue[head++];
-    for (uint32_t i = web->begin[op]; i < web->begin[op + 1]; i++) {
+    for (REGAL_ROW(i, web->begin, op)) {
       uint32_t next = web->neighbour[i];
       if (web->distance[next] != REGAL_NONE)
         continue;

@@ -43,13 +43,11 @@ regal_status regal_graph_degrees(regal_context *context,
 static uint32_t depth_of(const regal_graph *graph, const uint32_t *depth,
                          uint32_t op) {
   uint32_t deepest = 0;
-  for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, graph->input_begin, op)) {
     uint32_t before = depth[graph->producer[graph->input[i]]];
     deepest = before >= deepest ? before + 1 : deepest;
   }
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++) {
+  for (REGAL_ROW(i, graph->control_in_begin, op)) {
     uint32_t before = depth[graph->control_in[i]];
     deepest = before >= deepest ? before + 1 : deepest;
   }
@@ -94,8 +92,7 @@ static regal_room runtime_room(const regal_graph *graph) {
 static bool has_bytes(const regal_graph *graph, uint32_t op) {
   if (graph->temporary_bytes[op])
     return true;
-  for (uint32_t t = graph->output_begin[op]; t < graph->output_begin[op + 1];
-       t++)
+  for (REGAL_ROW(t, graph->output_begin, op))
     if (graph->bytes[t])
       return true;
   return false;

@@ -88,8 +88,7 @@ bool regal_local_step(regal_local_solution *s, regal_random *random,
   return change(s, random) && s->engine->settle(s->state, fitness);
 }
 
-/* -- Starts -----------------------------------------------------------------
- */
+/* -- Starts ---------------------------------------------------------------- */
 
 static void start_from_plan(local *l, const regal_plan *plan) {
   uint32_t count = 0;
@@ -136,8 +135,7 @@ static void keep_best(local *l) {
   memcpy(l->best_placement, l->solution.placement, l->problem->ops);
 }
 
-/* -- Search -----------------------------------------------------------------
- */
+/* -- Search ---------------------------------------------------------------- */
 
 static void run_batch(local *l) {
   regal_search *search = l->search;

@@ -97,8 +97,7 @@ static void hold(regal_memory *m, uint32_t device, double bytes) {
 static void place_shared(regal_memory *m, uint32_t op, uint32_t from,
                          uint32_t to) {
   const regal_problem *problem = m->problem;
-  for (uint32_t k = m->residents.shared_begin[op];
-       k < m->residents.shared_begin[op + 1]; k++) {
+  for (REGAL_ROW(k, m->residents.shared_begin, op)) {
     uint32_t p = m->residents.shared[k];
     uint32_t *holders = m->residents.holders + (size_t)p * m->devices;
     double bytes = (double)problem->shared_bytes[p];
@@ -126,11 +125,9 @@ void regal_memory_place(regal_memory *m, uint32_t op, uint32_t device) {
   place_shared(m, op, from, device);
   touch(m, m->position[op]);
   mark_rewrite(m, op);
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     touch_tensor(m, problem->input[i]);
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     touch_tensor(m, t);
 }
 
@@ -141,7 +138,7 @@ void regal_memory_toggle_early(regal_memory *m, uint32_t tensor) {
 }
 
 void regal_memory_touch_inputs(regal_memory *m, uint32_t op) {
-  for (uint32_t k = m->live_begin[op]; k < m->live_begin[op + 1]; k++)
+  for (REGAL_ROW(k, m->live_begin, op))
     touch_tensor(m, m->live[k]);
 }
 
@@ -296,7 +293,7 @@ static void update_single(regal_memory *m, uint32_t t) {
   if (old == REGAL_NONE || m->position[old] >= m->window_low + m->window_count)
     return;
   uint32_t last = old, at = m->position[old];
-  for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, t)) {
     uint32_t op = problem->consumer[u];
     last = m->position[op] > at ? op : last;
     at = m->position[last];
@@ -326,8 +323,7 @@ static double count_reused(regal_memory *m, uint32_t op) {
   uint32_t from = problem->input_begin[op], end = problem->input_begin[op + 1];
   uint64_t now = ++m->taken_now;
   double reused = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
     while (from < end && (m->taken[problem->input[from]] == now ||
                           !dies(m, problem->input[from], op)))

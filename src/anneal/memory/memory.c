@@ -63,8 +63,7 @@ void regal_memory_create(regal_memory *m) {
   uint32_t count = 0;
   for (uint32_t op = 0; op < m->ops; op++) {
     m->live_begin[op] = count;
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++) {
+    for (REGAL_ROW(i, problem->input_begin, op)) {
       uint32_t t = problem->input[i];
       bool single = problem->use_begin[t + 1] - problem->use_begin[t] == 1;
       bool fixed = problem->devices == 1 && problem->is_final[t];

@@ -21,8 +21,7 @@ REGAL_INLINE void regal_memory_find_readers(const regal_problem *problem,
                                             regal_memory_readers *found) {
   uint32_t local = problem->producer[tensor], home = placement[local];
   uint64_t remote = 0;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t op = problem->consumer[u], device = placement[op];
     uint64_t bit = UINT64_C(1) << device;
     if (device == home) {

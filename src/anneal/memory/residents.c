@@ -26,8 +26,7 @@ void regal_residents_create(regal_residents *residents,
     begin[op] = sum; /* where the row ends, until it is filled */
   }
   for (uint32_t p = problem->shared; p-- > 0;)
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++)
+    for (REGAL_ROW(r, problem->reader_begin, p))
       residents->shared[--begin[problem->reader[r]]] = p;
 }
 
@@ -40,8 +39,7 @@ void regal_residents_count(regal_residents *residents,
   for (uint32_t op = 0; op < problem->ops; op++)
     held[placement[op]] += problem->resident_bytes[op];
   for (uint32_t p = 0; p < problem->shared; p++)
-    for (uint32_t r = problem->reader_begin[p];
-         r < problem->reader_begin[p + 1]; r++) {
+    for (REGAL_ROW(r, problem->reader_begin, p)) {
       uint32_t device = placement[problem->reader[r]];
       if (residents->holders[p * d + device]++ == 0)
         held[device] += problem->shared_bytes[p];
@@ -53,8 +51,7 @@ void regal_residents_move(regal_residents *residents,
                           uint32_t from, uint32_t to, int64_t *held) {
   held[from] -= problem->resident_bytes[op];
   held[to] += problem->resident_bytes[op];
-  for (uint32_t k = residents->shared_begin[op];
-       k < residents->shared_begin[op + 1]; k++) {
+  for (REGAL_ROW(k, residents->shared_begin, op)) {
     uint32_t p = residents->shared[k];
     uint32_t *holders = residents->holders + (size_t)p * problem->devices;
     if (--holders[from] == 0)

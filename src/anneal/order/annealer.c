@@ -84,8 +84,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   return REGAL_OK;
 }
 
-/* -- Cost -------------------------------------------------------------------
- */
+/* -- Cost ------------------------------------------------------------------ */
 
 static double energy_at(const chain *c, double price) {
   return (double)c->fitness.value + price * c->violation;
@@ -141,8 +140,7 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   c->energy = energy_at(c, c->price);
 }
 
-/* -- The chain --------------------------------------------------------------
- */
+/* -- The chain ------------------------------------------------------------- */
 
 /* Whether the changed order, of the run time in `fitness`, is within `allowed`
  * with its memory, too; sets the fitness and the violation. Where it walks,

@@ -101,8 +101,7 @@ REGAL_INLINE moment fetch(regal_order *order, uint32_t op, uint32_t position,
 static void add_pending(regal_order *order, uint32_t op, uint32_t device) {
   const regal_problem *problem = order->problem;
   uint32_t d = problem->devices;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     const uint32_t *readers = order->readers + (size_t)t * d;
     for (uint32_t a = 0; a < d; a++)
       if (a != device && readers[a])
@@ -117,8 +116,7 @@ static int64_t wait_for(const regal_order *order, uint32_t op, int64_t start,
                         uint32_t exchanged, uint32_t first, int64_t delay) {
   const regal_graph *graph = order->problem->graph;
   uint32_t device = order->device_of[op];
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++) {
+  for (REGAL_ROW(i, graph->control_in_begin, op)) {
     uint32_t before = graph->control_in[i];
     uint32_t at = order->position[before];
     if (order->device_of[before] != device && at >= exchanged)
@@ -135,8 +133,7 @@ REGAL_INLINE uint32_t last_waiter(const regal_order *order, uint32_t op,
                                   moment_mode mode) {
   const regal_problem *problem = order->problem;
   uint32_t last = 0;
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t waiter = problem->waiter[w], at = order->position[waiter];
     if (mode.two && order->device_of[waiter] == order->device_of[op])
       continue;
@@ -213,8 +210,7 @@ static bool part_alike(const regal_order *order, uint32_t a, uint32_t b,
   if (device != a && device != b)
     return true;
   uint32_t other = device == a ? b : a, d = problem->devices;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     if (order->readers[(size_t)t * d + other])
       return false;
   return true;
@@ -375,8 +371,7 @@ REGAL_INLINE void simulate_all(regal_order *order, moment_mode mode) {
 static int64_t op_tail(regal_order *order, uint32_t op, int64_t tail) {
   const regal_problem *problem = order->problem;
   if (order->cells[op].awaited)
-    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-         w++)
+    for (REGAL_ROW(w, problem->wait_begin, op))
       tail = regal_later(tail, order->tail_end[problem->waiter[w]]);
   tail += order->cells[op].run_ns;
   if (problem->has_waits)

@@ -44,8 +44,7 @@ static size_t slot_of(const regal_order *order, uint32_t tensor,
   return (size_t)tensor * order->problem->devices + device;
 }
 
-/* -- Forward ----------------------------------------------------------------
- */
+/* -- Forward --------------------------------------------------------------- */
 
 /* Sends what the op reads and nobody on its device has read before. Returns
  * when it can start. `first`: where the simulation began. */
@@ -75,8 +74,7 @@ REGAL_INLINE int64_t fetch(regal_order *order, uint32_t op, uint32_t position,
 
 static int64_t wait_for(const regal_order *order, uint32_t op, int64_t start) {
   const regal_graph *graph = order->problem->graph;
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->control_in_begin, op))
     start = regal_later(start, order->end_ns[graph->control_in[i]]);
   return start;
 }
@@ -139,8 +137,7 @@ static void begin_trial(regal_order *order, uint32_t first) {
   order->trial = 1;
 }
 
-/* -- Costs ------------------------------------------------------------------
- */
+/* -- Costs ----------------------------------------------------------------- */
 
 /* The last position at which the end of an op is read: where what it makes is
  * sent, or where an op waits for it. */
@@ -155,8 +152,7 @@ static uint32_t last_read(const regal_order *order, uint32_t op) {
       if (order->readers[slot] && at != REGAL_NONE && at > last)
         last = at;
     }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t at = order->position[problem->waiter[w]];
     last = at > last ? at : last;
   }
@@ -296,8 +292,7 @@ static void undo(regal_order *order) {
     order->end_ns[order->op_at[i]] = order->undo_end_ns[i];
 }
 
-/* -- What is kept -----------------------------------------------------------
- */
+/* -- What is kept ---------------------------------------------------------- */
 
 static void forget(regal_order *order, size_t slot) {
   if (order->sent[slot].trial != order->trial)
@@ -311,8 +306,7 @@ static void forget_sends(regal_order *order) {
   size_t d = problem->devices;
   for (uint32_t k = 0; k < order->flips; k++) {
     uint32_t op = order->flipped[k];
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++) {
+    for (REGAL_ROW(i, problem->input_begin, op)) {
       size_t slot = slot_of(order, problem->input[i], order->flipped_from[k]);
       if (order->readers[slot] == 0)
         forget(order, slot);
@@ -356,8 +350,7 @@ static void reset(regal_order *order) {
   order->tails_from = order->tails_wanted = ops;
 }
 
-/* -- Backward ---------------------------------------------------------------
- */
+/* -- Backward -------------------------------------------------------------- */
 
 /* The longest path from an op: with and without queues at links. */
 typedef struct paths {
@@ -379,8 +372,7 @@ static paths tail_elsewhere(const regal_order *order, uint32_t op) {
       if (order->sent[slot].at != REGAL_NONE)
         tail = longer(
             tail, (paths){order->tail_sent[slot], order->tail_free_sent[slot]});
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t waiter = problem->waiter[w];
     tail = longer(tail,
                   (paths){order->tail_end[waiter], order->tail_free[waiter]});

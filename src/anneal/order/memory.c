@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* -- A scan -------------------------------------------------------------------
- */
+/* -- A scan ---------------------------------------------------------------- */
 
 typedef struct scan {
   int64_t held[2], peak[2]; /* peaks since the block's beginning */
@@ -35,8 +34,7 @@ static uint32_t find_exchange(const regal_order *order, uint32_t at,
 REGAL_INLINE void add_firsts(const regal_order_memory *memory, uint32_t op,
                              uint32_t first, regal_walk_traffic *traffic) {
   const regal_problem *problem = memory->problem;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t tensor = problem->input[i];
     const regal_order_record *record = &memory->records[tensor];
     if (record->first != op)
@@ -67,11 +65,9 @@ static void add_departure(const regal_order_memory *memory, uint32_t tensor,
 REGAL_INLINE void add_departures(const regal_order_memory *memory, uint32_t op,
                                  uint32_t first, regal_walk_traffic *traffic) {
   const regal_problem *problem = memory->problem;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     add_departure(memory, problem->input[i], op, first, traffic);
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     add_departure(memory, t, op, first, traffic);
 }
 
@@ -101,8 +97,7 @@ static int64_t freed_by(const regal_order_memory *memory, uint32_t op,
                         uint32_t next) {
   const regal_problem *problem = memory->problem;
   int64_t bytes = 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t tensor = problem->input[i];
     const regal_order_record *record = &memory->records[tensor];
     if (record->local == op && record->first != REGAL_NONE &&
@@ -129,8 +124,7 @@ static void scan_block(const regal_order_memory *memory, scan *now,
   }
 }
 
-/* -- The whole order ----------------------------------------------------------
- */
+/* -- The whole order ------------------------------------------------------- */
 
 /* One block; its level becomes known. */
 static void scan_level(const regal_order_memory *memory, scan *now,
@@ -247,8 +241,7 @@ void regal_order_memory_read(regal_order_memory *memory,
   regal_order_memory_set(memory);
 }
 
-/* -- One move -----------------------------------------------------------------
- */
+/* -- One move -------------------------------------------------------------- */
 
 /* Whether the last exchange is the one that is kept for the block. */
 static bool is_in_step(const regal_order_memory *memory, const scan *now,

@@ -48,8 +48,7 @@ void regal_order_memory_create(regal_order_memory *memory) {
   regal_residents_create(&memory->residents, problem);
 }
 
-/* -- Records and events -------------------------------------------------------
- */
+/* -- Records and events ---------------------------------------------------- */
 
 static regal_order_record find_record(const regal_order_memory *memory,
                                       uint32_t tensor) {
@@ -132,15 +131,13 @@ static void include_record(regal_order_memory *memory, uint32_t tensor,
   }
 }
 
-/* -- The whole order ----------------------------------------------------------
- */
+/* -- The whole order ------------------------------------------------------- */
 
 void regal_order_memory_rebuild(regal_order_memory *memory) {
   const regal_problem *problem = memory->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t bytes = 0;
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       bytes += problem->bytes[t];
     memory->events[op] = (regal_order_event){
         bytes + problem->graph->temporary_bytes[op], bytes, 0, 0, 0};
@@ -152,8 +149,7 @@ void regal_order_memory_rebuild(regal_order_memory *memory) {
   }
 }
 
-/* -- One move -----------------------------------------------------------------
- */
+/* -- One move -------------------------------------------------------------- */
 
 static void mark_tensor(regal_order_memory *memory, uint32_t tensor) {
   if (memory->stamp[tensor] == memory->stamps ||
@@ -166,11 +162,9 @@ static void mark_tensor(regal_order_memory *memory, uint32_t tensor) {
 static void mark_tensors(regal_order_memory *memory, uint32_t op) {
   const regal_problem *problem = memory->problem;
   include(memory, op);
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     mark_tensor(memory, problem->input[i]);
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     mark_tensor(memory, t);
 }
 
@@ -261,8 +255,7 @@ void regal_order_memory_take_back(regal_order_memory *memory) {
                          memory->base);
 }
 
-/* -- Which op ----------------------------------------------------------------
- */
+/* -- Which op -------------------------------------------------------------- */
 
 static uint32_t draw(regal_random *random, uint32_t below) {
   return (uint32_t)regal_random_below(random, below);

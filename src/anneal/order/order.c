@@ -92,8 +92,7 @@ static void count_leaving(regal_order *order, uint32_t op) {
   uint32_t d = problem->devices;
   cell->cross_ns = 0;
   cell->leaves = 0;
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     const uint32_t *readers = order->readers + (size_t)t * d;
     for (uint32_t a = 0; a < d; a++)
       if (a != cell->device && readers[a]) {
@@ -107,8 +106,7 @@ static void count_leaving(regal_order *order, uint32_t op) {
 static uint32_t count_remote(const regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
   uint32_t remote = 0, device = order->cells[op].device;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     remote += order->device_of[order->made_by[i]] != device;
   return remote;
 }
@@ -118,8 +116,7 @@ static uint32_t count_waits(const regal_order *order, uint32_t op) {
   const regal_graph *graph = order->problem->graph;
   uint32_t waits = 0, device = order->cells[op].device;
   if (order->problem->has_waits)
-    for (uint32_t i = graph->control_in_begin[op];
-         i < graph->control_in_begin[op + 1]; i++)
+    for (REGAL_ROW(i, graph->control_in_begin, op))
       waits += order->cells[graph->control_in[i]].device != device;
   return waits;
 }
@@ -148,8 +145,7 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
     order->cells[op].device = (uint16_t)device;
     order->device_of[op] = (uint8_t)device;
     order->cells[op].run_ns = regal_problem_run_ns(problem, op, device);
-    for (uint32_t k = problem->input_begin[op];
-         k < problem->input_begin[op + 1]; k++) {
+    for (REGAL_ROW(k, problem->input_begin, op)) {
       order->made_by[k] = problem->producer[problem->input[k]];
       order->readers[(size_t)problem->input[k] * d + device]++;
     }
@@ -169,8 +165,7 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
   regal_order_kind_of(problem)->reset(order);
 }
 
-/* -- Moves ------------------------------------------------------------------
- */
+/* -- Moves ----------------------------------------------------------------- */
 
 void regal_order_begin_move(regal_order *order) {
   order->shifted_from = order->shifted_to = 0;
@@ -187,15 +182,12 @@ void regal_order_range(const regal_problem *problem, const uint32_t *position,
                        uint32_t op, uint32_t *first, uint32_t *last) {
   const regal_graph *graph = problem->graph;
   uint32_t low = 0, high = problem->ops - 1;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     low =
         regal_larger32(low, position[problem->producer[problem->input[i]]] + 1);
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->control_in_begin, op))
     low = regal_larger32(low, position[graph->control_in[i]] + 1);
-  for (uint32_t k = problem->successor_begin[op];
-       k < problem->successor_begin[op + 1]; k++)
+  for (REGAL_ROW(k, problem->successor_begin, op))
     high = regal_smaller32(high, position[problem->successor[k]] - 1);
   *first = low;
   *last = high;
@@ -228,8 +220,7 @@ static void move_reads(regal_order *order, uint32_t op, uint32_t from,
                        uint32_t to) {
   const regal_problem *problem = order->problem;
   uint32_t d = problem->devices;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     uint32_t *readers = order->readers + (size_t)t * d;
     regal_order_cell *producer = &order->cells[problem->producer[t]];
@@ -269,8 +260,7 @@ static void change_device(regal_order *order, uint32_t op, uint32_t to) {
   if (!order->problem->has_waits)
     return;
   cell->waits = count_waits(order, op);
-  for (uint32_t w = order->problem->wait_begin[op];
-       w < order->problem->wait_begin[op + 1]; w++) {
+  for (REGAL_ROW(w, order->problem->wait_begin, op)) {
     regal_order_cell *waiter = &order->cells[order->problem->waiter[w]];
     waiter->waits += waiter->device == from;
     waiter->waits -= waiter->device == to;

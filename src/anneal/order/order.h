@@ -150,8 +150,7 @@ void regal_order_copy(regal_order *to, const regal_order *from);
 void regal_order_read(regal_order *order, const regal_plan *plan,
                       uint32_t *op_at, uint8_t *placement);
 
-/* -- One move: begin, change, cost, then keep or take back ------------------
- */
+/* -- One move: begin, change, cost, then keep or take back ----------------- */
 
 void regal_order_begin_move(regal_order *order);
 /* The first and last position to which an op can be shifted. */
@@ -176,8 +175,7 @@ regal_fitness regal_order_walk(const regal_problem *problem, regal_walk *walk,
                                const uint32_t *op_at, const uint8_t *placement,
                                regal_plan *plan);
 
-/* -- What a move touches (anneal/order/touch.c) -----------------------------
- */
+/* -- What a move touches (anneal/order/touch.c) ---------------------------- */
 
 void regal_order_touch_shift(regal_order *order);
 /* The op has been on device `from`. */
@@ -190,8 +188,7 @@ void regal_order_join_touched(regal_order *order);
 uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
                                  uint32_t position);
 
-/* -- Simulations, one for each kind of machine ------------------------------
- */
+/* -- Simulations, one for each kind of machine ----------------------------- */
 
 typedef struct regal_order_kind {
   int64_t (*cost)(regal_order *order, int64_t allowed);

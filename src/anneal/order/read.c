@@ -24,8 +24,7 @@ static void take(reader *r, uint32_t op) {
   const regal_problem *problem = r->problem;
   r->position[op] = r->count;
   r->op_at[r->count++] = op;
-  for (uint32_t k = problem->successor_begin[op];
-       k < problem->successor_begin[op + 1]; k++)
+  for (REGAL_ROW(k, problem->successor_begin, op))
     r->waiting[problem->successor[k]]--;
 }
 
@@ -45,8 +44,7 @@ static void exchange(reader *r, uint32_t a, uint32_t b) {
 static uint32_t meets_for(const reader *r, uint32_t op) {
   const regal_problem *problem = r->problem;
   uint32_t device = r->placement[op], d = problem->devices;
-  for (uint32_t k = problem->input_begin[op]; k < problem->input_begin[op + 1];
-       k++) {
+  for (REGAL_ROW(k, problem->input_begin, op)) {
     uint32_t made_by = problem->producer[problem->input[k]];
     uint32_t pair = device * d + r->placement[made_by];
     if (r->placement[made_by] != device && r->meets[pair] &&

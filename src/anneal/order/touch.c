@@ -39,16 +39,14 @@ static void touch_readers(regal_order *order, uint32_t op) {
   }
 }
 
-/* -- Links ------------------------------------------------------------------
- */
+/* -- Links ----------------------------------------------------------------- */
 
 /* The first op that reads the tensor on the device, or NONE. */
 static uint32_t first_reader(const regal_order *order, uint32_t tensor,
                              uint32_t device) {
   const regal_problem *problem = order->problem;
   uint32_t first = REGAL_NONE;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++)
+  for (REGAL_ROW(u, problem->use_begin, tensor))
     if (order->cells[problem->consumer[u]].device == device)
       first = regal_smaller32(first, order->position[problem->consumer[u]]);
   return first;
@@ -59,8 +57,7 @@ static uint32_t first_reader(const regal_order *order, uint32_t tensor,
 static void touch_sent_inputs(regal_order *order, uint32_t op, uint32_t from) {
   const regal_problem *problem = order->problem;
   uint32_t d = problem->devices, to = order->cells[op].device;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     const regal_order_sent *sent = order->sent + (size_t)t * d;
     if (sent[to].at != REGAL_NONE && sent[to].at > order->touched[0].first) {
@@ -99,20 +96,17 @@ static void touch_links(regal_order *order, uint32_t op, uint32_t from) {
   touch_sent_outputs(order, op);
 }
 
-/* -- Blocking ---------------------------------------------------------------
- */
+/* -- Blocking -------------------------------------------------------------- */
 
 /* Whether an op waits for another depends on both devices. */
 static void touch_waits(regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
   const regal_graph *graph = problem->graph;
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++) {
+  for (REGAL_ROW(i, graph->control_in_begin, op)) {
     uint32_t before = order->position[graph->control_in[i]];
     touch(order, before, before);
   }
-  for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-       w++) {
+  for (REGAL_ROW(w, problem->wait_begin, op)) {
     uint32_t after = order->position[problem->waiter[w]];
     touch(order, after, after);
   }
@@ -155,8 +149,7 @@ uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
   return next;
 }
 
-/* -- Both -------------------------------------------------------------------
- */
+/* -- Both ------------------------------------------------------------------ */
 
 void regal_order_touch_flip(regal_order *order, uint32_t op, uint32_t from) {
   uint32_t at = order->position[op];

@@ -75,15 +75,14 @@ void regal_peak_undo(regal_peak *chain) {
 uint32_t regal_peak_latest(const regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t at = chain->ops;
-  for (uint32_t k = problem->successor_begin[op];
-       k < problem->successor_begin[op + 1]; k++)
+  for (REGAL_ROW(k, problem->successor_begin, op))
     at = regal_smaller32(at, chain->position[problem->successor[k]]);
   return at - 1;
 }
 
 uint32_t regal_peak_soonest(const regal_peak *chain, uint32_t op) {
   uint32_t at = 0;
-  for (uint32_t k = chain->pred_begin[op]; k < chain->pred_begin[op + 1]; k++) {
+  for (REGAL_ROW(k, chain->pred_begin, op)) {
     uint32_t after = chain->position[chain->pred[k]] + 1;
     at = after > at ? after : at;
   }
@@ -137,8 +136,7 @@ static bool shift_closure(regal_peak *chain, uint32_t op) {
       uint32_t by = chain->order[i];
       if (!is_member(chain, by))
         continue;
-      for (uint32_t k = problem->successor_begin[by];
-           k < problem->successor_begin[by + 1]; k++)
+      for (REGAL_ROW(k, problem->successor_begin, by))
         mark_member(chain, problem->successor[k]);
     }
     return to > at && rearrange(chain, at, to, true);
@@ -148,7 +146,7 @@ static bool shift_closure(regal_peak *chain, uint32_t op) {
     uint32_t by = chain->order[i];
     if (!is_member(chain, by))
       continue;
-    for (uint32_t k = chain->pred_begin[by]; k < chain->pred_begin[by + 1]; k++)
+    for (REGAL_ROW(k, chain->pred_begin, by))
       mark_member(chain, chain->pred[k]);
   }
   return to < at && rearrange(chain, to, at, false);
@@ -167,14 +165,12 @@ static bool shift_run(regal_peak *chain, uint32_t op) {
     uint32_t by = chain->order[i];
     const regal_problem *problem = chain->problem;
     if (later) {
-      for (uint32_t k = problem->successor_begin[by];
-           k < problem->successor_begin[by + 1]; k++)
+      for (REGAL_ROW(k, problem->successor_begin, by))
         if (!is_member(chain, problem->successor[k]))
           last =
               regal_smaller32(last, chain->position[problem->successor[k]] - 1);
     } else {
-      for (uint32_t k = chain->pred_begin[by]; k < chain->pred_begin[by + 1];
-           k++)
+      for (REGAL_ROW(k, chain->pred_begin, by))
         if (!is_member(chain, chain->pred[k]) &&
             chain->position[chain->pred[k]] + 1 > first)
           first = chain->position[chain->pred[k]] + 1;

@@ -84,8 +84,7 @@ static void link_predecessors(regal_peak *chain) {
   uint32_t *filled = chain->members; /* scratch */
   memset(filled, 0, (size_t)chain->ops * 4);
   for (uint32_t op = 0; op < chain->ops; op++)
-    for (uint32_t k = problem->successor_begin[op];
-         k < problem->successor_begin[op + 1]; k++) {
+    for (REGAL_ROW(k, problem->successor_begin, op)) {
       uint32_t to = problem->successor[k];
       chain->pred[begin[to] + filled[to]++] = op;
     }

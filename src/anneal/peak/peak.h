@@ -57,8 +57,7 @@ static inline uint32_t regal_peak_draw(regal_peak *chain, uint32_t below) {
   return (uint32_t)regal_random_below(&chain->random, below);
 }
 
-/* -- Moves: begin, change, settle, then commit (the memory) or undo ---------
- */
+/* -- Moves: begin, change, settle, then commit (the memory) or undo -------- */
 
 /* Makes a random move, without its settling. False: nothing changed. */
 bool regal_peak_move(regal_peak *chain);

@@ -17,8 +17,7 @@ static bool is_early(const regal_peak *chain, uint32_t tensor, uint32_t to,
   if (sent == REGAL_NONE)
     return false;
   uint32_t first = UINT32_MAX, after = chain->position[sent] + 1;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++) {
+  for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t op = problem->consumer[u], at = chain->position[op];
     if (chain->memory.placement[op] == to && at < first)
       first = at;
@@ -81,23 +80,19 @@ static void send_early(writer *w, uint32_t tensor, uint32_t after) {
   const regal_problem *problem = w->problem;
   if (!w->early[tensor] || sent_after(w, tensor) != after)
     return;
-  for (uint32_t u = problem->use_begin[tensor];
-       u < problem->use_begin[tensor + 1]; u++)
+  for (REGAL_ROW(u, problem->use_begin, tensor))
     send(w, tensor, w->placement[problem->consumer[u]]);
 }
 
 static void write_op(writer *w, uint32_t op) {
   const regal_problem *problem = w->problem;
   uint32_t device = w->placement[op];
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     send(w, problem->input[i], device);
   w->plan->steps[w->plan->step_count++] = regal_plan_run(op, device);
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++)
+  for (REGAL_ROW(i, problem->input_begin, op))
     send_early(w, problem->input[i], op);
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, problem->output_begin, op))
     send_early(w, t, op);
 }
 

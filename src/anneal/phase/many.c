@@ -73,7 +73,7 @@ static int64_t transfers_of(const regal_phase *s) {
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint32_t home = s->placement[problem->producer[t]];
     uint64_t devices = 0;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       devices |= UINT64_C(1) << s->placement[problem->consumer[u]];
     devices &= ~(UINT64_C(1) << home);
     for (; devices; devices &= devices - 1)
@@ -91,8 +91,7 @@ static uint32_t draft_phase(regal_phase *s, uint32_t begin, uint32_t end,
   bool joins = groups > 0;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t op = s->order[i], group = groups;
-    for (uint32_t k = s->near_begin[2 * op]; k < s->near_begin[2 * op + 1];
-         k++) {
+    for (REGAL_ROW(k, s->near_begin, 2 * op)) {
       uint32_t before = s->near[k], there = s->draft[before];
       bool apart = s->placement[before] != s->placement[op];
       if (there >= groups)

@@ -74,8 +74,7 @@ static void list_neighbours(regal_phase *s) {
   s->near_begin[2 * n] = end;
   for (uint32_t op = 0; op < n; op++) {
     uint32_t put = s->near_begin[2 * op + 1];
-    for (uint32_t k = problem->successor_begin[op];
-         k < problem->successor_begin[op + 1]; k++) {
+    for (REGAL_ROW(k, problem->successor_begin, op)) {
       uint32_t next = problem->successor[k];
       s->near[put++] = next;
       s->near[s->bucket[next]++] = op;

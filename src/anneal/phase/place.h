@@ -65,8 +65,7 @@ REGAL_INLINE int64_t phase_transfer_delta(const regal_phase *s, uint32_t op,
                                           phase_mode mode) {
   const regal_problem *problem = s->problem;
   int64_t delta = 0;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t t = problem->input[i];
     uint32_t home = s->at[problem->producer[t]] & s->mask;
     const uint32_t *readers = s->readers + ((size_t)t << s->shift);
@@ -75,8 +74,7 @@ REGAL_INLINE int64_t phase_transfer_delta(const regal_phase *s, uint32_t op,
     if (home != b && readers[b] == 0)
       delta += phase_send_ns(s, t, home, b, mode);
   }
-  for (uint32_t t = problem->output_begin[op];
-       t < problem->output_begin[op + 1]; t++) {
+  for (REGAL_ROW(t, problem->output_begin, op)) {
     const uint32_t *readers = s->readers + ((size_t)t << s->shift);
     for (uint32_t to = 0; to <= (mode.pair ? 1 : s->mask); to++) {
       if (readers[to] && to != a)
@@ -132,8 +130,7 @@ REGAL_INLINE void phase_place(regal_phase *s, uint32_t op, uint32_t to,
   }
   if (!mode.costs || a == b)
     return;
-  for (uint32_t i = problem->input_begin[op]; i < problem->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, problem->input_begin, op)) {
     uint32_t *readers = s->readers + ((size_t)problem->input[i] << s->shift);
     readers[a]--;
     readers[b]++;

@@ -19,7 +19,7 @@ static void read_one_device(regal_phase *s, const regal_plan *plan) {
  * for: transfers have raised the phases of the devices already. */
 static uint32_t first_phase(const regal_phase *s, uint32_t op, uint32_t device,
                             uint32_t phase) {
-  for (uint32_t k = s->near_begin[2 * op]; k < s->near_begin[2 * op + 1]; k++) {
+  for (REGAL_ROW(k, s->near_begin, 2 * op)) {
     uint32_t place = s->at[s->near[k]];
     uint32_t after =
         regal_phase_of(s, place) + ((place & s->mask) != device ? 1 : 0);
@@ -70,8 +70,7 @@ static void meet(regal_phase *s, uint32_t begin, uint32_t end, regal_plan *plan,
   regal_pending *pending = &s->walk.pending;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t op = s->order[i], device = s->placement[op];
-    for (uint32_t k = problem->input_begin[op];
-         k < problem->input_begin[op + 1]; k++) {
+    for (REGAL_ROW(k, problem->input_begin, op)) {
       uint32_t made_by = problem->producer[problem->input[k]];
       uint32_t home = s->placement[made_by];
       if (home != device &&

@@ -36,8 +36,7 @@ static int64_t count_readers(regal_phase *s) {
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint32_t *readers = s->readers + ((size_t)t << s->shift);
     uint32_t home = s->at[problem->producer[t]] & s->mask;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-         u++) {
+    for (REGAL_ROW(u, problem->use_begin, t)) {
       uint32_t device = s->at[problem->consumer[u]] & s->mask;
       if (readers[device]++ == 0 && device != home)
         cost += regal_problem_transfer_ns(problem, t, home, device);
@@ -64,7 +63,7 @@ static bool may_join(const regal_phase *s, uint32_t begin, uint32_t end,
   for (uint32_t i = begin; i < end; i++) {
     uint32_t op = s->order[i];
     uint32_t place = phase << s->shift | (s->at[op] & s->mask);
-    for (uint32_t k = s->near_begin[2 * op]; k < s->near_begin[2 * op + 1]; k++)
+    for (REGAL_ROW(k, s->near_begin, 2 * op))
       if (regal_phase_of(s, s->at[s->near[k]]) == phase &&
           s->at[s->near[k]] != place)
         return false;

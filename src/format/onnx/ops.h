@@ -59,7 +59,7 @@ const regal_onnx_value *regal_onnx_out(const regal_onnx_call *call, size_t i);
  * is unknown. */
 double regal_onnx_dim_at(const regal_onnx_value *value, int axis);
 
-/* -- The functions (onnx_flops.c) ------------------------------------------ */
+/* -- The functions (flops.c) ----------------------------------------------- */
 
 double regal_onnx_flops_none(const regal_onnx_call *call, double factor);
 /* `factor` for each element of the output, or of the input. */

@@ -14,8 +14,7 @@
 static regal_status walk_graph(regal_onnx *onnx, const regal_onnx_graph *graph,
                                uint32_t parent, regal_onnx_work *total);
 
-/* -- Bodies: If, Loop and Scan are one op each, with the work inside --------
- */
+/* -- Bodies: If, Loop and Scan are one op each, with the work inside ------- */
 
 /* How often the body runs; false when that is not known beforehand. */
 static bool count_trips(const regal_onnx_call *call, int64_t *trips) {

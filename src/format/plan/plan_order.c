@@ -156,11 +156,9 @@ static regal_status check_topological(order_reader *reader) {
   const regal_graph *graph = reader->problem->graph;
   for (uint32_t i = 0; i < graph->ops; i++) {
     uint32_t op = reader->order[i];
-    for (uint32_t k = graph->input_begin[op]; k < graph->input_begin[op + 1];
-         k++)
+    for (REGAL_ROW(k, graph->input_begin, op))
       REGAL_TRY(check_before(reader, graph->producer[graph->input[k]], op));
-    for (uint32_t k = graph->control_in_begin[op];
-         k < graph->control_in_begin[op + 1]; k++)
+    for (REGAL_ROW(k, graph->control_in_begin, op))
       REGAL_TRY(check_before(reader, graph->control_in[k], op));
   }
   return REGAL_OK;

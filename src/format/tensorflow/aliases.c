@@ -80,7 +80,7 @@ regal_status regal_cost_find_aliases(regal_cost_graph *cost, uint32_t **root) {
 static regal_status read_roots(regal_cost_graph *cost, const uint32_t *root,
                                const regal_source *source_of) {
   for (uint32_t i = 0; i < cost->nodes; i++)
-    for (uint32_t j = cost->input_begin[i]; j < cost->input_begin[i + 1]; j++) {
+    for (REGAL_ROW(j, cost->input_begin, i)) {
       regal_source *input = &cost->input[j];
       if (input->node == REGAL_NONE || cost->becomes[i] == REGAL_NONE)
         continue;
@@ -113,7 +113,7 @@ regal_status regal_cost_share_aliases(regal_cost_graph *cost,
   if (!source_of)
     return regal_fail_memory(cost->context);
   for (uint32_t i = 0; i < cost->nodes; i++)
-    for (uint32_t t = cost->output_begin[i]; t < cost->output_begin[i + 1]; t++)
+    for (REGAL_ROW(t, cost->output_begin, i))
       source_of[t] = (regal_source){i, t - cost->output_begin[i]};
   free_aliases(cost, root);
   return read_roots(cost, root, source_of);

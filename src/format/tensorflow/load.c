@@ -129,14 +129,12 @@ static regal_status add_wait(const building *building, uint32_t before,
 static regal_status add_edges(const building *building, uint32_t node) {
   const regal_cost_graph *cost = building->cost;
   uint32_t op = building->op_of[node];
-  for (uint32_t i = cost->input_begin[node]; i < cost->input_begin[node + 1];
-       i++)
+  for (REGAL_ROW(i, cost->input_begin, node))
     if (cost->input[i].node != REGAL_NONE)
       REGAL_TRY(regal_builder_add_input(building->builder, op,
                                         building->op_of[cost->input[i].node],
                                         cost->input[i].port));
-  for (uint32_t i = cost->control_begin[node];
-       i < cost->control_begin[node + 1]; i++)
+  for (REGAL_ROW(i, cost->control_begin, node))
     REGAL_TRY(add_wait(building, cost->control[i], node));
   return add_uses(building, node);
 }

@@ -191,8 +191,7 @@ static uint32_t stand_in(const joining *joining, uint32_t node) {
 static regal_status inherit_waits(const joining *joining, uint32_t receive,
                                   uint32_t after) {
   regal_cost_graph *cost = joining->cost;
-  for (uint32_t i = cost->control_begin[receive];
-       i < cost->control_begin[receive + 1]; i++) {
+  for (REGAL_ROW(i, cost->control_begin, receive)) {
     if (cost->wait_count > most_waits(cost))
       return regal_cost_fail(cost, receive,
                              "too many nodes would inherit its control inputs");
@@ -242,10 +241,9 @@ static regal_status rewire(const joining *joining) {
   for (uint32_t i = 0; i < cost->nodes; i++) {
     if (cost->becomes[i] == REGAL_NONE)
       continue;
-    for (uint32_t j = cost->input_begin[i]; j < cost->input_begin[i + 1]; j++)
+    for (REGAL_ROW(j, cost->input_begin, i))
       REGAL_TRY(follow_input(joining, i, &input[j]));
-    for (uint32_t j = cost->control_begin[i]; j < cost->control_begin[i + 1];
-         j++)
+    for (REGAL_ROW(j, cost->control_begin, i))
       REGAL_TRY(follow_control(joining, i, &cost->control[j]));
   }
   cost->input = input;

@@ -51,8 +51,7 @@ static void settle_read(regal_cost_graph *cost, uint32_t node,
   uint32_t handle = root[regal_cost_tensor(cost, source)];
   cost->counts.reads++;
   cost->counts.handles += !seen[handle];
-  for (uint32_t t = cost->output_begin[node]; t < cost->output_begin[node + 1];
-       t++) {
+  for (REGAL_ROW(t, cost->output_begin, node)) {
     if (!seen[handle]) {
       cost->counts.variable_bytes += (uint64_t)cost->bytes[t];
       if (__builtin_add_overflow(cost->resident[node], cost->bytes[t],

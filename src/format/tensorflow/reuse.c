@@ -106,8 +106,7 @@ static bool says_in_place(const char *text) {
 
 static bool reads_as_many(const regal_cost_graph *cost, uint32_t node,
                           int64_t bytes) {
-  for (uint32_t i = cost->input_begin[node]; i < cost->input_begin[node + 1];
-       i++) {
+  for (REGAL_ROW(i, cost->input_begin, node)) {
     regal_source input = cost->input[i];
     if (input.node != REGAL_NONE &&
         cost->bytes[regal_cost_tensor(cost, input)] == bytes)

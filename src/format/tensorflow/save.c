@@ -38,20 +38,17 @@ typedef struct saver {
 static void fill_inputs(const saver *saver, uint32_t op,
                         regal_cost_node *node) {
   const regal_graph *graph = saver->graph;
-  for (uint32_t i = graph->input_begin[op]; i < graph->input_begin[op + 1];
-       i++) {
+  for (REGAL_ROW(i, graph->input_begin, op)) {
     uint32_t tensor = graph->input[i], producer = graph->producer[tensor];
     regal_cost_input *input = &saver->inputs[node->n_input_info++];
     regal__cost_graph_def__node__input_info__init(input);
     input->preceding_node = (int32_t)saver->number[producer];
     input->preceding_port = (int32_t)(tensor - graph->output_begin[producer]);
   }
-  for (uint32_t i = graph->control_in_begin[op];
-       i < graph->control_in_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->control_in_begin, op))
     saver->controls[node->n_control_input++] =
         (int32_t)saver->number[graph->control_in[i]];
-  for (uint32_t i = graph->parameter_begin[op];
-       i < graph->parameter_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->parameter_begin, op))
     saver->parameters[node->n_regal_parameter++] = (int32_t)graph->parameter[i];
 }
 

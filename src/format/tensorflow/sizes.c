@@ -162,7 +162,7 @@ void regal_cost_mark_results(regal_cost_graph *cost) {
   for (uint32_t i = 0; i < cost->nodes; i++) {
     if (!regal_cost_is_result_reader(regal_cost_node_at(cost, i)->name))
       continue;
-    for (uint32_t j = cost->input_begin[i]; j < cost->input_begin[i + 1]; j++) {
+    for (REGAL_ROW(j, cost->input_begin, i)) {
       if (cost->input[j].node == REGAL_NONE)
         continue;
       uint32_t tensor = regal_cost_tensor(cost, cost->input[j]);

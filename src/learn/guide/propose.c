@@ -12,8 +12,7 @@
 #include "policy/actions.h"
 #include "policy/features.h"
 
-/* -- Heads and classes ------------------------------------------------------
- */
+/* -- Heads and classes ----------------------------------------------------- */
 
 static regal_head_domain head_domain(regal_gene_domain domain) {
   switch (domain) {

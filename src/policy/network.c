@@ -10,73 +10,75 @@
 
 #include <string.h>
 
+#include "cost/model/problem.h"
 #include "policy/network_parts.h"
 
-static bool is_level_count(uint32_t levels) {
-  return levels >= 1 && levels <= REGAL_MOST_LEVELS;
-}
+/* -- Configurations -------------------------------------------------------- */
 
-static regal_status check_head(regal_context *context,
-                               const regal_policy_head *head) {
-  if (!memchr(head->gene_class, 0, sizeof head->gene_class) ||
-      !head->gene_class[0])
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "a head of a policy names no gene class");
-  if (!head->genes || head->genes > 1024 ||
-      !is_level_count(head->mean_levels) ||
-      !is_level_count(head->variance_levels) ||
-      head->bias_levels > REGAL_MOST_LEVELS)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "head '%s' of a policy has %u genes of %u, %u and %u "
-                      "levels; genes go from 1 to 1024, levels from 1 to %d",
-                      head->gene_class, head->genes, head->mean_levels,
-                      head->variance_levels, head->bias_levels,
-                      REGAL_MOST_LEVELS);
-  if ((unsigned)head->domain > REGAL_HEAD_TENSOR)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "head '%s' of a policy has no known domain",
-                      head->gene_class);
+#define MOST_COLUMNS 4096 /* of features */
+
+typedef struct range {
+  const char *what;
+  uint32_t found, low, high;
+} range;
+
+static regal_status check_ranges(regal_context *context, const char *name,
+                                 const range *ranges, size_t count) {
+  for (const range *r = ranges; r < ranges + count; r++)
+    if (r->found < r->low || r->found > r->high)
+      return regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: found %s %u, expected %u to %u", name, r->what,
+                        r->found, r->low, r->high);
   return REGAL_OK;
 }
 
-static regal_status check_config(regal_context *context,
-                                 const regal_policy_config *config) {
-  if ((unsigned)config->kind > REGAL_POLICY_BLIND ||
-      (unsigned)config->update > REGAL_UPDATE_GRU)
+static regal_status check_head(regal_context *context, const char *name,
+                               const regal_policy_head *head,
+                               uint32_t devices) {
+  uint32_t most = head->domain == REGAL_HEAD_GRAPH ? 1 : devices;
+  const range ranges[] = {
+      {"domain", head->domain, 0, REGAL_HEAD_TENSOR},
+      {"genes of an item", head->genes, 1, most},
+      {"mean levels", head->mean_levels, REGAL_FEWEST_LEVELS,
+       REGAL_MOST_LEVELS},
+      {"variance levels", head->variance_levels, REGAL_FEWEST_LEVELS,
+       REGAL_MOST_LEVELS},
+      {"bias levels", head->bias_levels, 0, REGAL_MOST_LEVELS}};
+  if (!head->gene_class[0])
     return regal_fail(context, REGAL_BAD_INPUT,
-                      "a policy of an unknown kind or node update");
-  if (!config->width || config->width > REGAL_MOST_STATE_WIDTH ||
-      config->rounds > REGAL_MOST_MESSAGE_ROUNDS)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "a policy of width %u and %u rounds; widths go from 1 to "
-                      "%d, rounds from 0 to %d",
-                      config->width, config->rounds, REGAL_MOST_STATE_WIDTH,
-                      REGAL_MOST_MESSAGE_ROUNDS);
-  if (!config->node_features || config->node_features > 4096 ||
-      !config->edge_features || config->edge_features > 4096)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "a policy of %u node and %u edge features; both go from "
-                      "1 to 4096",
-                      config->node_features, config->edge_features);
-  if (config->kind == REGAL_POLICY_EXPERTS &&
-      (!config->experts || config->experts > REGAL_MOST_EXPERTS))
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "a policy of %u experts; there may be 1 to %d",
-                      config->experts, REGAL_MOST_EXPERTS);
-  if (!config->head_count || config->head_count > REGAL_MOST_HEADS)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "a policy of %u heads; there may be 1 to %d",
-                      config->head_count, REGAL_MOST_HEADS);
+                      "%s: found a head without a name, expected a gene class",
+                      name);
+  return check_ranges(context, name, ranges, sizeof ranges / sizeof *ranges);
+}
+
+regal_status regal_policy_config_check(regal_context *context, const char *name,
+                                       const regal_policy_config *config) {
+  uint32_t fewest_experts = config->kind == REGAL_POLICY_EXPERTS;
+  const range ranges[] = {
+      {"kind", config->kind, 0, REGAL_POLICY_BLIND},
+      {"update", config->update, 0, REGAL_UPDATE_GRU},
+      {"rounds", config->rounds, 0, REGAL_MOST_MESSAGE_ROUNDS},
+      {"width", config->width, 1, REGAL_MOST_STATE_WIDTH},
+      {"experts", config->experts, fewest_experts, REGAL_MOST_EXPERTS},
+      {"node features", config->node_features, 1, MOST_COLUMNS},
+      {"edge features", config->edge_features, 1, MOST_COLUMNS},
+      {"devices", config->devices, 1, REGAL_MAX_DEVICES},
+      {"objective", config->objective, 0, REGAL_MEMORY},
+      {"heads", config->head_count, 1, REGAL_MOST_HEADS}};
+  REGAL_TRY(
+      check_ranges(context, name, ranges, sizeof ranges / sizeof *ranges));
   for (uint32_t i = 0; i < config->head_count; i++)
-    REGAL_TRY(check_head(context, &config->heads[i]));
+    REGAL_TRY(check_head(context, name, &config->heads[i], config->devices));
   return REGAL_OK;
 }
+
+/* -- Networks -------------------------------------------------------------- */
 
 regal_status regal_network_create(regal_context *context,
                                   const regal_policy_config *config,
                                   uint64_t seed, regal_network **made) {
   *made = NULL;
-  REGAL_TRY(check_config(context, config));
+  REGAL_TRY(regal_policy_config_check(context, "policy", config));
   regal_network *network = regal_alloc(context, 1, sizeof *network);
   if (!network)
     return regal_fail_memory(context);

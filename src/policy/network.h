@@ -50,6 +50,10 @@ typedef struct regal_network {
   regal_network_plan *plan;
 } regal_network;
 
+/* Fails as REGAL_BAD_INPUT with "NAME: found X, expected Y" where a number of
+ * the configuration is out of its range. */
+regal_status regal_policy_config_check(regal_context *context, const char *name,
+                                       const regal_policy_config *config);
 /* Weights are drawn from the seed; output layers are near zero, with
  * config->neutral_bias on the levels nearest Beta(1,1). A configuration that
  * makes no sense is REGAL_BAD_INPUT. */

@@ -137,31 +137,6 @@ static void get_head(regal_cursor *cursor, regal_policy_head *head) {
   head->bias_levels = regal_get32(cursor);
 }
 
-static regal_status check_head(reader *r, const regal_policy_head *head,
-                               uint32_t devices) {
-  REGAL_TRY(check_name(r, head->gene_class));
-  REGAL_TRY(check_range(r, "domain", head->domain, 0, REGAL_HEAD_TENSOR));
-  uint32_t most = head->domain == REGAL_HEAD_GRAPH ? 1 : devices;
-  REGAL_TRY(check_range(r, "genes of an item", head->genes, 1, most));
-  REGAL_TRY(check_range(r, "mean levels", head->mean_levels,
-                        REGAL_FEWEST_LEVELS, REGAL_MOST_LEVELS));
-  REGAL_TRY(check_range(r, "variance levels", head->variance_levels,
-                        REGAL_FEWEST_LEVELS, REGAL_MOST_LEVELS));
-  return check_range(r, "bias levels", head->bias_levels, 0, REGAL_MOST_LEVELS);
-}
-
-static regal_status check_config(reader *r, const regal_policy_config *config) {
-  REGAL_TRY(check_name(r, config->decoder));
-  REGAL_TRY(check_range(r, "kind", config->kind, 0, REGAL_POLICY_BLIND));
-  REGAL_TRY(check_range(r, "update", config->update, 0, REGAL_UPDATE_GRU));
-  REGAL_TRY(
-      check_range(r, "rounds", config->rounds, 0, REGAL_MOST_MESSAGE_ROUNDS));
-  REGAL_TRY(check_range(r, "width", config->width, 1, REGAL_MOST_STATE_WIDTH));
-  REGAL_TRY(check_range(r, "experts", config->experts, 0, REGAL_MOST_EXPERTS));
-  REGAL_TRY(check_range(r, "objective", config->objective, 0, REGAL_MEMORY));
-  return check_range(r, "devices", config->devices, 1, REGAL_MAX_DEVICES);
-}
-
 /* -- Features -------------------------------------------------------------- */
 
 /* What every policy of version 1 read. */
@@ -199,22 +174,15 @@ static regal_status get_features(reader *r, regal_feature_list *list) {
   return REGAL_OK;
 }
 
-/* A network needs a column of each kind. */
-static regal_status check_columns(reader *r, const char *what, uint32_t found,
-                                  const regal_policy_config *config,
-                                  regal_feature_domain domain) {
-  uint32_t columns =
-      regal_features_width(&config->features, domain, config->devices);
-  REGAL_TRY(check_range(r, what, found, 1, UINT32_MAX));
-  return check_range(r, what, found, columns, columns);
-}
-
-static regal_status check_features(reader *r,
-                                   const regal_policy_config *config) {
-  REGAL_TRY(check_columns(r, "node features", config->node_features, config,
-                          REGAL_FEATURE_NODE));
-  return check_columns(r, "edge features", config->edge_features, config,
-                       REGAL_FEATURE_EDGE);
+static regal_status check_columns(reader *r,
+                                  const regal_policy_config *config) {
+  uint32_t nodes = regal_features_width(&config->features, REGAL_FEATURE_NODE,
+                                        config->devices);
+  uint32_t edges = regal_features_width(&config->features, REGAL_FEATURE_EDGE,
+                                        config->devices);
+  REGAL_TRY(
+      check_range(r, "node features", config->node_features, nodes, nodes));
+  return check_range(r, "edge features", config->edge_features, edges, edges);
 }
 
 static regal_status get_config(reader *r, regal_policy_config *config) {
@@ -234,15 +202,16 @@ static regal_status get_config(reader *r, regal_policy_config *config) {
   regal_get_name(cursor, config->decoder, sizeof config->decoder);
   config->head_count = regal_get32(cursor);
   REGAL_TRY(check_ended(r));
-  REGAL_TRY(check_config(r, config));
+  REGAL_TRY(check_name(r, config->decoder));
   REGAL_TRY(check_range(r, "heads", config->head_count, 1, REGAL_MOST_HEADS));
   for (uint32_t h = 0; h < config->head_count; h++) {
     get_head(cursor, &config->heads[h]);
     REGAL_TRY(check_ended(r));
-    REGAL_TRY(check_head(r, &config->heads[h], config->devices));
+    REGAL_TRY(check_name(r, config->heads[h].gene_class));
   }
   REGAL_TRY(get_features(r, &config->features));
-  return check_features(r, config);
+  REGAL_TRY(regal_policy_config_check(r->context, r->name, config));
+  return check_columns(r, config);
 }
 
 static regal_status get_provenance(reader *r,

@@ -213,12 +213,12 @@ static void test_frequencies(void **state) {
   int seen[4] = {0};
   (void)state;
   config.head_count = 1;
-  config.heads[0] = (regal_policy_head){"one", REGAL_HEAD_GRAPH, 1, 4, 1, 0};
+  config.heads[0] = (regal_policy_head){"one", REGAL_HEAD_GRAPH, 1, 4, 2, 0};
   regal_network_add_sizes(&sizes, &graph);
   regal_context_create(&context, NULL);
   regal_network_create(context, &config, 1, &network);
   regal_network_workspace_create(context, network, &sizes, &work);
-  const float logits[] = {0, -50, logf(2), logf(5)};
+  const float logits[] = {0, -50, logf(2), logf(5), 0, -50};
   memcpy(network->parameters, logits, sizeof logits);
   regal_network_forward(context, network, work, &encoding, 1, false);
   regal_network_sample(network, work, 0, 77, MANY, actions, NULL);
@@ -357,40 +357,35 @@ static void test_refused_configurations(void **state) {
   regal_context_create(&context, NULL);
   bad = good;
   bad.width = 0;
-  check_refused(context, &bad,
-                "a policy of width 0 and 2 rounds; widths go from 1 to 1024, "
-                "rounds from 0 to 64");
+  check_refused(context, &bad, "policy: found width 0, expected 1 to 1024");
   bad = good;
   bad.kind = (regal_policy_kind)9;
-  check_refused(context, &bad, "a policy of an unknown kind or node update");
+  check_refused(context, &bad, "policy: found kind 9, expected 0 to 4");
   bad = good;
   bad.edge_features = 0;
   check_refused(context, &bad,
-                "a policy of 11 node and 0 edge features; both go from 1 to "
-                "4096");
+                "policy: found edge features 0, expected 1 to 4096");
   bad = good;
   bad.experts = 17;
-  check_refused(context, &bad, "a policy of 17 experts; there may be 1 to 16");
+  check_refused(context, &bad, "policy: found experts 17, expected 1 to 16");
   bad = good;
   bad.head_count = 9;
-  check_refused(context, &bad, "a policy of 9 heads; there may be 1 to 8");
+  check_refused(context, &bad, "policy: found heads 9, expected 1 to 8");
   bad = good;
   bad.heads[1].mean_levels = 0;
   check_refused(context, &bad,
-                "head 'priority' of a policy has 1 genes of 0, 3 and 2 levels; "
-                "genes go from 1 to 1024, levels from 1 to 255");
+                "policy: found mean levels 0, expected 2 to 255");
   bad = good;
   bad.heads[1].variance_levels = 256;
   check_refused(context, &bad,
-                "head 'priority' of a policy has 1 genes of 4, 256 and 2 "
-                "levels; genes go from 1 to 1024, levels from 1 to 255");
+                "policy: found variance levels 256, expected 2 to 255");
   bad = good;
   bad.heads[1].domain = (regal_head_domain)7;
-  check_refused(context, &bad,
-                "head 'priority' of a policy has no known domain");
+  check_refused(context, &bad, "policy: found domain 7, expected 0 to 2");
   bad = good;
   bad.heads[3].gene_class[0] = 0;
-  check_refused(context, &bad, "a head of a policy names no gene class");
+  check_refused(context, &bad,
+                "policy: found a head without a name, expected a gene class");
   regal_context_free(context);
 }
 

@@ -89,6 +89,7 @@ static void read_config(parity *p) {
                                     .rounds = (uint32_t)c[3],
                                     .width = (uint32_t)c[4],
                                     .experts = (uint32_t)c[5],
+                                    .devices = REGAL_MAX_DEVICES,
                                     .node_features = NODE_FEATURES,
                                     .edge_features = EDGE_FEATURES};
   p->samples = (uint32_t)c[7];

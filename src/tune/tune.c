@@ -65,8 +65,7 @@ static uint64_t fingerprint_of(const tuner *t) {
   for (size_t i = 0; i < regal_option_count(); i++) {
     char value[1100] = "";
     const regal_option_info *option = regal_option_at(i);
-    if (!option->changes_result || !strcmp(option->group, "tune") ||
-        !regal_option_given(&t->options, option->name))
+    if (!option->changes_result || !strcmp(option->group, "tune"))
       continue;
     regal_option_text(&t->options, i, value, sizeof value);
     hash = regal_hash_text(hash, option->name);

@@ -111,26 +111,6 @@ const regal_annealer *regal_schedule_for(const regal_search *search,
   return annealer;
 }
 
-/* All ops on one device: where single moves can still lead anywhere. */
-static regal_status make_single(const regal_search *search, regal_plan **plan) {
-  regal_context *context = search->context;
-  uint32_t ops = search->problem->ops;
-  uint32_t *order = regal_alloc(context, ops, sizeof *order);
-  uint8_t *placement = regal_alloc(context, ops, 1);
-  regal_status status =
-      order && placement ? REGAL_OK : regal_fail_memory(context);
-  if (status == REGAL_OK) {
-    for (uint32_t op = 0; op < ops; op++)
-      order[op] = op;
-    regal_place_single(search->problem, placement);
-    status =
-        regal_plan_from_order(context, search->problem, order, placement, plan);
-  }
-  regal_release(context, placement);
-  regal_release(context, order);
-  return status;
-}
-
 /* With a share of what is left; offers what it finds. */
 static regal_status run_job(regal_search *search, const regal_anneal_job *job,
                             double share) {
@@ -150,8 +130,9 @@ static regal_status anneal_flat(regal_search *search,
                           .cold = schedule->cold,
                           .stream = REGAL_STREAM_FRESH};
   if (schedule->fresh > 0) {
+    /* all ops on one device: where single moves still find improvements */
     regal_plan *single;
-    REGAL_TRY(make_single(search, &single));
+    REGAL_TRY(regal_plan_single(search->context, search->problem, &single));
     job.start = single;
     regal_status status = run_job(search, &job, schedule->fresh);
     regal_plan_free(single);

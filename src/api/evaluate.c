@@ -12,23 +12,10 @@
 regal_status regal_cost_before(regal_context *context,
                                const regal_problem *problem,
                                regal_cost *before) {
-  uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
-  uint8_t *placement = regal_alloc(context, problem->ops, 1);
-  regal_plan *plan = NULL;
-  regal_status status = REGAL_OK;
-  if (!order || !placement)
-    status = regal_fail_memory(context);
-  for (uint32_t op = 0; status == REGAL_OK && op < problem->ops; op++)
-    order[op] = op;
-  if (status == REGAL_OK) {
-    regal_place_single(problem, placement);
-    status = regal_plan_from_order(context, problem, order, placement, &plan);
-  }
-  if (status == REGAL_OK)
-    status = regal_verify(context, problem, plan, before);
+  regal_plan *plan;
+  REGAL_TRY(regal_plan_single(context, problem, &plan));
+  regal_status status = regal_verify(context, problem, plan, before);
   regal_plan_free(plan);
-  regal_release(context, placement);
-  regal_release(context, order);
   return status;
 }
 

@@ -73,6 +73,24 @@ void regal_place_single(const regal_problem *problem, uint8_t *placement) {
   }
 }
 
+regal_status regal_plan_single(regal_context *context,
+                               const regal_problem *problem,
+                               regal_plan **plan) {
+  uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
+  uint8_t *placement = regal_alloc(context, problem->ops, 1);
+  regal_status status =
+      order && placement ? REGAL_OK : regal_fail_memory(context);
+  if (status == REGAL_OK) {
+    for (uint32_t op = 0; op < problem->ops; op++)
+      order[op] = op;
+    regal_place_single(problem, placement);
+    status = regal_plan_from_order(context, problem, order, placement, plan);
+  }
+  regal_release(context, placement);
+  regal_release(context, order);
+  return status;
+}
+
 /* -- The methods ----------------------------------------------------------- */
 
 static regal_status order_of_file(regal_context *context,

@@ -39,4 +39,4 @@ ${includes}
 endfunction()
 
 regal_embed_folder(policies policy policy) # for src/learn/guide/policies.c
-regal_embed_folder(settings json settings) # for src/evolve/tuned.c
+regal_embed_folder(settings json settings) # for src/evolve/settings_file.c

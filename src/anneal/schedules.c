@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules: which annealer, how hot, on how many levels, from what start.
+ *
+ * The best choice depends on the kind of the problem (what transfers cost, and
+ * whether memory counts), on the size of the graph and on the time. All three
+ * select a row of a table that bench/tune_auto.py found by trials on training
+ * graphs; the user may replace single columns. Budgets of evaluations are
+ * turned into seconds by a constant, not by the clock, so that the row, and
+ * with it the plan, does not depend on the machine.
+ */
 #include "anneal/schedules.h"
 #include "anneal/driver/anneal.h"
 #include "heuristic/heuristics.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "anneal/levels/multilevel.h"
 #include "heuristic/list/orders.h"
@@ -202,4 +212,37 @@ regal_status regal_anneal_by(regal_search *search,
                        finish ? " and phase" : "",
                        (unsigned long long)(search->budget.used - before));
   return REGAL_OK;
+}
+
+/* -- The methods ------------------------------------------------------------
+ */
+
+/* One annealer for the whole budget. */
+static regal_status anneal(regal_search *search, bool levels) {
+  regal_schedule given = regal_schedule_given(search->options), schedule;
+  const regal_annealer *annealer =
+      regal_schedule_for(search, &given, &schedule);
+  if (!search->best)
+    REGAL_TRY(regal_method_single(search));
+  if (given.annealer[0] &&
+      (!annealer || strcmp(annealer->name, given.annealer) != 0))
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "--annealer: \"%s\" is none of order, phase and memory, "
+                      "or not for this problem",
+                      given.annealer);
+  if (!annealer || regal_search_should_stop(search))
+    return REGAL_OK;
+  if (!levels)
+    schedule.coarse_share = 0;
+  else if (schedule.coarse_share <= 0)
+    schedule.coarse_share = 0.5;
+  return regal_anneal_by(search, &schedule, annealer, given.annealer[0] != 0);
+}
+
+regal_status regal_method_anneal(regal_search *search) {
+  return anneal(search, false);
+}
+
+regal_status regal_method_multilevel(regal_search *search) {
+  return anneal(search, true);
 }

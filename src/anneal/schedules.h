@@ -58,4 +58,8 @@ regal_status regal_anneal_by(regal_search *search,
                              const regal_schedule *schedule,
                              const regal_annealer *annealer, bool alone);
 
+/* The methods `anneal` and `multilevel`. */
+regal_status regal_method_anneal(regal_search *search);
+regal_status regal_method_multilevel(regal_search *search);
+
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The account of `auto`: one clause for each stage, with the gap to the lower
+ * bound that it reached.
+ */
 #include "auto/account.h"
 
 #include <stdio.h>

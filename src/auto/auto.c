@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `auto`: heuristics first, so that there is a plan at once; then BRKGA where a
- * decoder is strong; then annealing by the recipe that was tuned for problems
- * of this kind and size and for this budget (anneal/schedules.h).
+/* `auto`, the default method: a portfolio in a fixed order, each stage from the
+ * best plan of those before it.
+ *
+ *   1. Heuristics that take milliseconds (heuristic/quick.c), so that there is
+ *      a plan at once, and annealing has a start.
+ *   2. BRKGA on the decoder `clock` with a share of the budget: only for run
+ *      time with free, blocking transfers, where this decoder is strong. On
+ *      wide graphs it is near the bound after a few generations.
+ *   3. Under a memory limit a search of its own (limit.c).
+ *   4. Annealing with all that is left, by the schedule that was tuned for
+ *      problems of this kind and size and for this budget (anneal/schedules.c).
+ *
+ * Why no bandit that learns which stage pays: budgets are short, a second or
+ * less, and the order and the shares were measured on training graphs. Fixed
+ * shares of what is left also keep the plan a function of graph, machine, seed
+ * and evaluations. Any stage may end the search by meeting the lower bound.
  */
 #include <stdio.h>
 
@@ -9,7 +22,7 @@
 #include "anneal/schedules.h"
 #include "auto/auto.h"
 #include "auto/limit.h"
-#include "evolve/evolve.h"
+#include "evolve/methods.h"
 #include "heuristic/heuristics.h"
 
 /* Tells which heuristic led. */

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `auto` within a memory limit.
+ *
+ * Reducing the memory of a fast plan gives better plans than reducing the run
+ * time of one that fits. So `auto` first runs without the limit, with a share
+ * of the budget: annealing that needs no memory makes far more moves, and where
+ * the limit hardly matters its plan already fits. If not, annealing with a
+ * price on the excess shrinks it, and the rest of the budget refines what fits.
+ * If that fails, too, less memory becomes the objective: first from the best
+ * plan, then from anywhere. Each of these is a view of the same problem, in a
+ * child search.
+ */
 #include "auto/limit.h"
 #include "auto/auto.h"
 

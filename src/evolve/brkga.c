@@ -1,4 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The biased random-key genetic algorithm (Goncalves and Resende 2011), with a
+ * distribution for each gene as in REGAL (Paliwal et al. 2020, section 3.2).
+ *
+ * A chromosome is a vector of numbers in [0, 1). Only the decoder knows what
+ * they mean, and any vector decodes to a valid plan, so crossover and mutation
+ * need no knowledge of plans. One generation of an island of p chromosomes:
+ *   - the p_e best, the elites, stay as they are;
+ *   - p_m mutants are drawn from the proposal;
+ *   - the others are children of an elite and a non-elite: each gene is the
+ *     elite's with probability rho, more than one half, hence "biased".
+ * Standard BRKGA draws genes uniformly and has one rho. REGAL's policy chooses
+ * a Beta distribution for each gene, from which the first population and all
+ * mutants are drawn, and may choose rho for each gene, too: both are in the
+ * proposal (proposal.h). Where the paper is silent: docs/algorithm.md.
+ *
+ * Islands evolve apart; now and then the best of each replaces the worst of the
+ * next. An island without gain for `restart` generations is drawn anew.
+ *
+ * Random numbers are functions of (seed, purpose, generation, individual), not
+ * states that are passed on (base/random.h). Who is made by which thread, and
+ * in which order, cannot matter: a run gives the same plan for any number of
+ * threads, and a run with a smaller budget is the beginning of a longer one
+ * (milestones.h).
+ *
+ * Slots. Chromosomes are large and never move. Each island has 2p - p_e slots:
+ * p for the ranked population, p - p_e for the children in the making, which
+ * therefore never overwrite a parent. When a generation is complete, children
+ * and non-elites trade slots, and only numbers of slots are sorted. Nothing is
+ * allocated after set-up. Members that budget or interrupt leave unmade have
+ * the worst fitness, and their slots old genes.
+ */
 #include "evolve/brkga.h"
 
 #include <math.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The biased random-key genetic algorithm (Goncalves and Resende 2011), with a
- * distribution for each gene (Paliwal et al. 2020, section 3.2).
+/* BRKGA, one generation at a time; brkga.c explains the algorithm.
  *
  * Letters as in the paper: population p, elites p_e, mutants p_m, elite bias
- * rho. One generation keeps the elites, makes p - p_e - p_m children (an elite
- * and a non-elite parent each) and draws p_m mutants from the proposal.
- * Every random number is keyed by (seed, purpose, generation, individual).
+ * rho.
  */
 #ifndef REGAL_EVOLVE_BRKGA_H
 #define REGAL_EVOLVE_BRKGA_H

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "evolve/evolve.h"
+#include "evolve/methods.h"
 #include "evolve/proposer.h"
 
 static regal_status fail_without(regal_search *search) {

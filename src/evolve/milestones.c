@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Milestones: the best fitness after each of several budgets, from one run.
+ *
+ * A run with a smaller budget is the beginning of a longer one (brkga.c), so
+ * the answers are read off while the longest one goes on, also for budgets that
+ * end in the middle of a generation.
+ */
 #include "evolve/milestones.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Proposals: the Beta distribution of each gene, and its crossover bias.
+ *
+ * A Beta is a table of quantiles (beta_tables.h). Tables are shared by all
+ * genes with the same parameters: a policy chooses among a few hundred. A class
+ * of genes without a Beta needs no table.
+ */
 #include "evolve/proposal.h"
 
 #include <math.h>

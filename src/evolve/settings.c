@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BRKGA with settings from outside: what `regal tune` tries, and what method
- * `tuned` runs.
+/* Settings of BRKGA: from options, from what `regal tune` found, and runs with
+ * them. An option that the user gives wins over a file.
  */
 #include "evolve/settings.h"
-#include "evolve/evolve.h"
+#include "evolve/methods.h"
 
 #include "base/options.h"
 #include "evolve/brkga.h"

@@ -46,4 +46,44 @@ regal_status regal_settings_try(regal_search *search,
                                 const regal_settings *settings,
                                 regal_fitness *found);
 
+/* -- Files: evolve/settings_file.c ------------------------------------------
+ */
+
+/* Where settings come from; written for people, not read. Texts may be "". */
+typedef struct regal_settings_origin {
+  const char *command, *objective;
+  size_t graphs;
+  uint64_t checksum; /* of them all */
+  uint32_t devices;
+  uint64_t evaluations, seed;
+  size_t tried; /* settings */
+  bool halving;
+  double improvement, error; /* over standard BRKGA, in percent; its error */
+} regal_settings_origin;
+
+/* `name` stands for the file in messages. */
+regal_status regal_settings_read(regal_context *context, const char *name,
+                                 const char *bytes, size_t size,
+                                 regal_settings *settings);
+regal_status regal_settings_load(regal_context *context, const char *path,
+                                 regal_settings *settings);
+regal_status regal_settings_save(regal_context *context, const char *path,
+                                 const regal_settings *settings,
+                                 const regal_settings_origin *origin);
+
+/* Those that the options name: a file, or one that comes with regal; by default
+ * the synthetic set's for the objective. *name is what to call them. */
+regal_status regal_settings_open(regal_context *context,
+                                 const regal_options *options,
+                                 regal_settings *settings, const char **name);
+
+typedef struct regal_shipped_settings {
+  const char *name;
+  const unsigned char *bytes;
+  size_t size;
+} regal_shipped_settings;
+
+extern const regal_shipped_settings regal_shipped_settings_table[]; /* ends with
+                                                                 a NULL name */
+
 #endif

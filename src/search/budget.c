@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Budgets: shares of what is left, and the rules that end a run. */
+/* Budgets: shares of what is left, and the rules that end a run. The order of
+ * the rules decides which reason is reported when several hold.
+ */
 #include "search/budget.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "base/parallel/children.h"
 #include "base/parallel/ranks.h"
-#include "evolve/settings_file.h"
+#include "evolve/settings.h"
 #include "tune/tune.h"
 
 enum { RUNS_PER_THREAD = 8, SECONDS_PER_SAVE = 2 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "evolve/settings_file.h"
+#include "evolve/settings.h"
 #include "support/failing_allocator.h"
 #include "support/files.h"
 #include "support/search_bench.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "evolve/settings_file.h"
+#include "evolve/settings.h"
 #include "regal_data.h"
 #include "regal_tune.h"
 #include "support/failing_allocator.h"

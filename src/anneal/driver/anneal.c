@@ -1,4 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How annealing is run: simulated annealing (Kirkpatrick, Gelatt and Vecchi
+ * 1983) whose schedule is a budget instead of a number of moves.
+ *
+ * Temperature. A job gets a share of what is left of its search's budget
+ * (search/budget.h) and ends with it. Progress is the part of that share which
+ * is used, from 0 to 1, and the temperature is hot * (cold / hot)^progress: it
+ * falls geometrically and reaches `cold` exactly when the budget ends, whether
+ * that is a million moves or a tenth of a second. Temperatures are in mean run
+ * times of ops, or in peaks for memory, so that one pair serves all graphs.
+ * Which pair: anneal/schedules.c.
+ *
+ * Moves. An annealer (annealer.h) knows one representation of a plan, its moves
+ * and their cost. The driver calls it for stretches of moves at a constant
+ * temperature. Each move is one evaluation: it costs a fraction of simulating
+ * the plan, since an annealer updates only what the move changes.
+ *
+ * Evaluations. Where the budget counts evaluations there is one chain on the
+ * calling thread, and stretches have a fixed length of 32 moves. So the plan
+ * depends on seed and budget alone, for any number of threads and on any
+ * machine.
+ *
+ * Time. Where the budget is time, each thread of the pool has a chain of its
+ * own with random numbers of its own, and stretches adapt to take about a tenth
+ * of a millisecond, so that looks at the clock cost nothing. After each lap
+ * (a quarter of the job, at most a tenth of a second) chains that are behind
+ * the best one by more than the present temperature go on from a copy of it.
+ * Chains that are compared 16 times in a job are too much alike: two of them
+ * are then worth less than one with 1.6 times the time.
+ *
+ * Levels. A job may be about another problem than its search: a coarser graph
+ * (anneal/levels), or the memory of a plan beyond its limit (auto/limit.c). It
+ * then runs in a child search, whose stop rules and reports are its own.
+ */
 #include "anneal/driver/anneal.h"
 
 #include <math.h>
@@ -7,9 +40,7 @@
 #include "base/random.h"
 
 /* Chains are compared, and the search looks at the clock and reports, so often
- * in a run; more often in long ones. Chains that are compared 16 times are too
- * much alike: two of them are then worth less than one with 1.6 times the time.
- */
+ * in a run; more often in long ones. */
 #define FEWEST_LAPS 4
 #define LONGEST_LAP 0.1 /* seconds */
 /* A chain looks at the clock about this often. */

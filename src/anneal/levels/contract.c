@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the graph and the problem of one coarser level from pairs of ops
+ * (match.c), and plans of it into plans of the finer one. A coarse graph is a
+ * graph like any other: all annealers and heuristics work on it as they are.
+ */
 #include "anneal/levels/contract.h"
 
 #include <string.h>

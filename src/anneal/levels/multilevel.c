@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `multilevel`: contract the graph step by step, anneal the coarsest one, and
  * go back level by level, annealing each from what the coarser one found, with
- * less and less heat. Coarse moves take whole blocks of ops along, which single
- * moves would have to carry uphill one by one.
+ * less and less heat. A move of a coarse op moves a whole block of ops, which
+ * single moves could only do through worse plans. The scheme is that of graph
+ * partitioning (Hendrickson and Leland 1995), with annealing for refinement
+ * (Walshaw 2004).
  */
 #include <math.h>
 

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods that search over chromosomes: `brkga` and `random`. */
+/* The methods that search over chromosomes without a policy: `brkga`, `tuned`,
+ * which is BRKGA with the settings that --settings names, and `random`, which
+ * draws every generation anew.
+ */
+#include "evolve/methods.h"
+
+#include <string.h>
+
 #include "evolve/brkga.h"
-#include "evolve/evolve.h"
+
+static void draw_all(regal_brkga *brkga) {
+  for (uint32_t k = 0; k < brkga->islands; k++)
+    brkga->fresh[k] = true;
+}
 
 regal_status regal_brkga_run(regal_search *search,
                              const regal_brkga_settings *settings,
@@ -25,8 +36,7 @@ regal_status regal_random_run(regal_search *search,
   regal_brkga *brkga;
   REGAL_TRY(regal_brkga_create(search, settings, proposal, &brkga));
   while (regal_brkga_step(brkga))
-    for (uint32_t k = 0; k < brkga->islands; k++)
-      brkga->fresh[k] = true;
+    draw_all(brkga);
   regal_status status = regal_brkga_offer(brkga);
   regal_search_account(search, "random chromosomes on decoder %s",
                        brkga->decoder->name);
@@ -42,4 +52,16 @@ regal_status regal_method_brkga(regal_search *search) {
 regal_status regal_method_random(regal_search *search) {
   regal_brkga_settings settings = regal_brkga_settings_of(search->options);
   return regal_random_run(search, &settings, search->proposal);
+}
+
+regal_status regal_method_tuned(regal_search *search) {
+  regal_settings settings;
+  const char *name;
+  char rest[sizeof search->account];
+  REGAL_TRY(
+      regal_settings_open(search->context, search->options, &settings, &name));
+  REGAL_TRY(regal_settings_run(search, &settings));
+  memcpy(rest, search->account, sizeof rest);
+  regal_search_account(search, "settings %.80s: %.300s", name, rest);
+  return REGAL_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Methods that search on chromosomes, alone or guided by a policy. */
-#ifndef REGAL_EVOLVE_EVOLVE_H
-#define REGAL_EVOLVE_EVOLVE_H
+#ifndef REGAL_EVOLVE_METHODS_H
+#define REGAL_EVOLVE_METHODS_H
 
 #include "evolve/settings.h"
 
@@ -15,8 +15,8 @@ regal_status regal_random_run(regal_search *search,
                               const regal_proposal *proposal);
 
 regal_status regal_method_brkga(regal_search *search);
-regal_status regal_method_random(regal_search *search); /* evolve/genetic.c */
-regal_status regal_method_tuned(regal_search *search);  /* evolve/tuned.c */
+regal_status regal_method_random(regal_search *search);
+regal_status regal_method_tuned(regal_search *search); /* evolve/methods.c */
 regal_status regal_method_regal(regal_search *search);
 regal_status regal_method_idrs(regal_search *search);
 regal_status regal_method_direct(regal_search *search); /* evolve/guided.c */

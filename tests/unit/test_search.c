@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Budgets and searches inside searches: what a share is, what a child keeps to
+ * itself, and what a stage hands back. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "heuristic/heuristics.h"
+#include "support/search_bench.h"
+
+static void test_shares(void **state) {
+  search_bench *b = *state;
+  regal_budget budget = regal_budget_of(b->context, 1000);
+  budget.used = 200;
+  budget.target = 7;
+  regal_budget part = regal_budget_share(&budget, 0.3);
+  assert_int_equal(part.limit, 240);
+  assert_int_equal(part.used, 0);
+  assert_true(part.target == 7);
+  assert_true(isinf(part.deadline));
+  regal_budget_cap(&part, 100);
+  assert_int_equal(regal_budget_left(&part), 100);
+  regal_budget_cap(&part, 150);
+  assert_int_equal(regal_budget_left(&part), 100);
+
+  budget = regal_budget_of(b->context, REGAL_NO_LIMIT);
+  double now = regal_seconds();
+  budget.deadline = now + 1000;
+  part = regal_budget_share(&budget, 0.5);
+  assert_false(regal_budget_is_counted(&part));
+  assert_true(fabs(part.deadline - now - 500) < 10);
+}
+
+/* More may be used than was allowed, by methods that count only afterwards. */
+static void test_nothing_is_left(void **state) {
+  search_bench *b = *state;
+  regal_budget budget = regal_budget_of(b->context, 10);
+  budget.used = 12;
+  assert_int_equal(regal_budget_left(&budget), 0);
+  assert_int_equal(regal_budget_share(&budget, 1).limit, 0);
+}
+
+/* Which of several reasons is given. */
+static void test_reasons(void **state) {
+  search_bench *b = *state;
+  regal_budget budget = regal_budget_of(b->context, 10);
+  assert_int_equal(regal_budget_stop(&budget, 5, true), REGAL_STOP_DONE);
+  budget.deadline = regal_seconds() - 1;
+  assert_true(regal_budget_is_cut(&budget));
+  assert_int_equal(regal_budget_stop(&budget, 5, true), REGAL_STOP_TIME);
+  budget.used = 10;
+  assert_int_equal(regal_budget_stop(&budget, 5, true), REGAL_STOP_BUDGET);
+  budget.target = 5;
+  assert_int_equal(regal_budget_stop(&budget, 5, false), REGAL_STOP_BUDGET);
+  assert_int_equal(regal_budget_stop(&budget, 5, true), REGAL_STOP_TARGET);
+  regal_stop_request(b->context);
+  assert_int_equal(regal_budget_stop(&budget, 5, true), REGAL_STOP_INTERRUPT);
+  regal_stop_clear(b->context);
+}
+
+static void begin(search_bench *b) {
+  use_synthetic(b, 40, 3);
+  search_begin(b);
+  b->search.budget.limit = 1000;
+  assert_int_equal(regal_method_single(&b->search), REGAL_OK);
+}
+
+/* A stage begins with the best plan, and hands back a better one. */
+static void test_stage(void **state) {
+  search_bench *b = *state;
+  regal_search *search = &b->search, stage;
+  begin(b);
+  const regal_plan *first = search->best;
+  regal_fitness before = search->best_fitness;
+  regal_search_stage(search, 0.5, &stage);
+  assert_null(search->best);
+  assert_ptr_equal(stage.best, first);
+  assert_int_equal(stage.budget.limit, 500);
+  assert_int_equal(regal_method_heft(&stage), REGAL_OK);
+  stage.budget.used = 123;
+  regal_search_close(&stage);
+  assert_int_equal(search->budget.used, 123);
+  assert_true(regal_fitness_less(search->best_fitness, before));
+  assert_true(same_fitness(search->best_fitness, search->plan_fitness));
+  regal_cost cost;
+  assert_int_equal(regal_search_cost(search, search->best, &cost), REGAL_OK);
+  assert_true(
+      same_fitness(regal_fitness_of(b->problem, &cost), search->plan_fitness));
+  assert_int_equal(search->stop, REGAL_STOP_DONE);
+}
+
+/* A stage that uses all of it ends the search, one that has a part does not. */
+static void test_stage_that_ends_it(void **state) {
+  search_bench *b = *state;
+  regal_search *search = &b->search, stage;
+  begin(b);
+  regal_search_stage(search, 0.5, &stage);
+  stage.budget.used = 500;
+  assert_true(regal_search_should_stop(&stage));
+  regal_search_close(&stage);
+  assert_int_equal(search->stop, REGAL_STOP_DONE);
+  regal_search_stage(search, 1, &stage);
+  stage.budget.used = 500;
+  assert_true(regal_search_should_stop(&stage));
+  regal_search_close(&stage);
+  assert_int_equal(search->stop, REGAL_STOP_BUDGET);
+}
+
+/* A child from nothing changes no more than the count. */
+static void test_child(void **state) {
+  search_bench *b = *state;
+  regal_search *search = &b->search, child;
+  begin(b);
+  const regal_plan *best = search->best;
+  regal_fitness before = search->best_fitness;
+  regal_search_child(search, b->problem, 0.1, &child);
+  assert_null(child.best);
+  assert_int_equal(regal_method_heft(&child), REGAL_OK);
+  assert_non_null(child.best);
+  child.budget.used = 7;
+  regal_search_close(&child);
+  assert_ptr_equal(search->best, best);
+  assert_true(same_fitness(search->best_fitness, before));
+  assert_int_equal(search->budget.used, 7);
+}
+
+typedef struct heard {
+  int reports;
+  int64_t best;
+  uint64_t evaluations;
+} heard;
+
+static void listen(void *state, const regal_progress *progress) {
+  heard *heard = state;
+  heard->reports++;
+  heard->best = progress->best;
+  heard->evaluations = progress->evaluations;
+}
+
+/* Nobody hears what is found for another view of the problem, only how far the
+ * search is. */
+static void test_views_report_their_parent(void **state) {
+  search_bench *b = *state;
+  regal_search *search = &b->search, view, stage;
+  heard heard = {0};
+  begin(b);
+  regal_set_progress(b->context, listen, &heard);
+  regal_problem other = *b->problem;
+  other.objective = REGAL_MEMORY;
+  search->budget.target = 9;
+  regal_search_child(search, &other, 0.5, &view);
+  assert_true(view.budget.target == 0);
+  assert_int_equal(view.bound.runtime_ns, 0);
+  view.budget.used = 20;
+  regal_search_stage(&view, 1, &stage);
+  stage.budget.used = 3;
+  assert_int_equal(regal_method_single(&stage), REGAL_OK);
+  assert_true(heard.reports <= 1);
+  search->last_report = 0; /* long ago */
+  regal_search_report(&stage, false);
+  assert_int_equal(heard.best, search->best_fitness.value);
+  assert_int_equal(heard.evaluations, 23);
+  regal_search_close(&stage);
+  regal_search_close(&view);
+  assert_int_equal(search->budget.used, 23);
+  regal_set_progress(b->context, NULL, NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SEARCH_TEST(test_shares),
+      SEARCH_TEST(test_nothing_is_left),
+      SEARCH_TEST(test_reasons),
+      SEARCH_TEST(test_stage),
+      SEARCH_TEST(test_stage_that_ends_it),
+      SEARCH_TEST(test_child),
+      SEARCH_TEST(test_views_report_their_parent),
+  };
+  return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}

@@ -87,7 +87,7 @@ static regal_gene clip(double gene, regal_gene low, regal_gene high) {
 }
 
 /* The gene g with cdf(g) < u <= cdf(g + 1), between two genes. Newton's steps,
- * with a bisection for every fifth, lest they creep. */
+ * and a bisection for every fifth, since Newton's may become very small. */
 static regal_gene quantile(const shape *s, double u, regal_gene low,
                            regal_gene high) {
   regal_gene guess = low + (high - low) / 2;

@@ -4,9 +4,9 @@
  * which only draws from it, and `direct`, which takes its means for the answer.
  *
  * As in the paper BRKGA begins with a fresh population: nothing of what the
- * policy's own evaluations found goes into it. But no plan that was paid for is
- * thrown away: `regal` offers it at the end. The other two do not, since they
- * are there to show what the policy alone is worth.
+ * policy's own evaluations found goes into it. Their best plan counts all the
+ * same: `regal` offers it at the end. The other two do not, since they measure
+ * the policy alone.
  */
 #include <string.h>
 

@@ -13,7 +13,7 @@
 /* best[i] is exactly what BRKGA with budgets[i] evaluations ends with; budgets
  * ascend, from 1, and the last one is the search's. One island, no restarts, no
  * time limit. When a stop is requested before the end, search->stop is
- * REGAL_STOP_INTERRUPT, and best[] holds nothing of use. */
+ * REGAL_STOP_INTERRUPT, and best[] is not valid. */
 regal_status regal_brkga_milestones(regal_search *search,
                                     const regal_brkga_settings *settings,
                                     const uint64_t *budgets, size_t count,

@@ -126,6 +126,16 @@ static void test_errors(void **state) {
          "the budgets of milestones ascend, from 1");
   expect(*state, &f, (uint64_t[]){5, 5}, REGAL_MISUSE,
          "the budgets of milestones ascend, from 1");
+  regal_brkga_settings settings = regal_brkga_settings_of(&f.options);
+  regal_search search;
+  regal_fitness best;
+  regal_search_open(&search, *state, f.problem, f.pool, 1, 6);
+  assert_int_equal(
+      regal_brkga_milestones(&search, &settings, (uint64_t[]){5}, 1, &best),
+      REGAL_MISUSE);
+  assert_string_equal(regal_error(*state),
+                      "the last milestone is not the end of the budget");
+  regal_search_close(&search);
   f.options.restart = 3;
   expect(*state, &f, (uint64_t[]){1, 5}, REGAL_MISUSE,
          "milestones are of one island without restarts");

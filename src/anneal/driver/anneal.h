@@ -18,8 +18,8 @@ typedef enum regal_anneal_stream {
   REGAL_STREAM_LEVELS = 0, /* the finest; + 1, + 2, ... the coarser ones */
   REGAL_STREAM_FRESH = 1,  /* from one device */
   REGAL_STREAM_FLAT = 2,   /* from the best plan, without levels */
-  /* The next two have the same numbers. They never meet in one search: one is
-   * for transfers that cost without a limit, the other for memory limits. */
+  /* The next two have the same value; another one would change plans. It does
+   * no harm: they serve different annealers, phase and order. */
   REGAL_STREAM_FINISH = UINT32_MAX - 2,
   REGAL_STREAM_SHRINK = UINT32_MAX - 2, /* - 1, - 2, ... further attempts */
   REGAL_STREAM_REFINE = UINT32_MAX - 1,

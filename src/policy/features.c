@@ -104,13 +104,12 @@ static void add_edges(const regal_problem *problem, regal_encoding *made) {
   for (uint32_t t = 0; t < problem->tensors; t++) {
     made->tensor_node[t] = problem->producer[t];
     made->tensor_edge[t] = made->edges;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1]; u++)
+    for (REGAL_ROW(u, problem->use_begin, t))
       add_edge(made, problem->producer[t], problem->consumer[u]);
   }
   made->tensor_edge[problem->tensors] = made->edges;
   for (uint32_t op = 0; problem->has_waits && op < problem->ops; op++)
-    for (uint32_t w = problem->wait_begin[op]; w < problem->wait_begin[op + 1];
-         w++)
+    for (REGAL_ROW(w, problem->wait_begin, op))
       add_edge(made, op, problem->waiter[w]);
 }
 
@@ -156,8 +155,7 @@ static void find_longest(regal_feature_source *source, double *run_ns) {
 int64_t regal_feature_own_memory(const regal_problem *problem, uint32_t op) {
   const regal_graph *graph = problem->graph;
   int64_t bytes = graph->temporary_bytes[op] + graph->resident_bytes[op];
-  for (uint32_t i = graph->parameter_begin[op];
-       i < graph->parameter_begin[op + 1]; i++)
+  for (REGAL_ROW(i, graph->parameter_begin, op))
     bytes += graph->parameter_bytes[graph->parameter[i]];
   return bytes;
 }

@@ -35,8 +35,7 @@ void regal_feature_input_bytes(const regal_feature_source *source,
   const regal_problem *problem = source->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t bytes = 0;
-    for (uint32_t i = problem->input_begin[op];
-         i < problem->input_begin[op + 1]; i++)
+    for (REGAL_ROW(i, problem->input_begin, op))
       bytes += problem->bytes[problem->input[i]];
     column[op * stride] = (float)((double)bytes / source->largest_bytes);
   }
@@ -47,8 +46,7 @@ void regal_feature_output_bytes(const regal_feature_source *source,
   const regal_problem *problem = source->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t bytes = 0;
-    for (uint32_t t = problem->output_begin[op];
-         t < problem->output_begin[op + 1]; t++)
+    for (REGAL_ROW(t, problem->output_begin, op))
       bytes += problem->bytes[t];
     column[op * stride] = (float)((double)bytes / source->largest_bytes);
   }
@@ -82,8 +80,7 @@ void regal_feature_predecessors_ns(const regal_feature_source *source,
                                    float *column, size_t stride) {
   const regal_problem *problem = source->problem;
   for (uint32_t op = 0; source->run_ns && op < problem->ops; op++)
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       column[problem->successor[s] * stride] +=
           (float)(source->run_ns[op] / source->longest_ns);
 }
@@ -93,8 +90,7 @@ void regal_feature_successors_ns(const regal_feature_source *source,
   const regal_problem *problem = source->problem;
   for (uint32_t op = 0; source->run_ns && op < problem->ops; op++) {
     double after = 0;
-    for (uint32_t s = problem->successor_begin[op];
-         s < problem->successor_begin[op + 1]; s++)
+    for (REGAL_ROW(s, problem->successor_begin, op))
       after += source->run_ns[problem->successor[s]];
     column[op * stride] = (float)(after / source->longest_ns);
   }
@@ -140,7 +136,7 @@ void regal_feature_tensor_bytes(const regal_feature_source *source,
                                 float *column, size_t stride) {
   const uint32_t *begin = source->graph->tensor_edge;
   for (uint32_t t = 0; t < source->problem->tensors; t++)
-    for (uint32_t e = begin[t]; e < begin[t + 1]; e++)
+    for (REGAL_ROW(e, begin, t))
       column[e * stride] =
           (float)((double)source->problem->bytes[t] / source->largest_bytes);
 }
@@ -151,7 +147,7 @@ void regal_feature_is_control(const regal_feature_source *source, float *column,
   const regal_problem *problem = source->problem;
   const uint32_t *begin = source->graph->tensor_edge;
   for (uint32_t t = 0; problem->control_tensor && t < problem->tensors; t++)
-    for (uint32_t e = begin[t]; e < begin[t + 1]; e++)
+    for (REGAL_ROW(e, begin, t))
       column[e * stride] = problem->control_tensor[t] != 0;
   for (uint32_t e = begin[problem->tensors]; e < source->graph->edges; e++)
     column[e * stride] = 1;
@@ -167,8 +163,7 @@ void regal_feature_tensor_number(const regal_feature_source *source,
   for (uint32_t op = 0; op < problem->ops; op++) {
     for (uint32_t t = problem->output_begin[op];
          t < problem->output_begin[op + 1]; t++, number++)
-      for (uint32_t e = graph->tensor_edge[t]; e < graph->tensor_edge[t + 1];
-           e++)
+      for (REGAL_ROW(e, graph->tensor_edge, t))
         column[e * stride] = (float)number;
     if (control == graph->edges || graph->from[control] != op)
       continue;

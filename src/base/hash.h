@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashing texts, for tables of names, and bytes, for checksums. */
+/* Checksums of texts and bytes. Tables of names have a hash of their own, which
+ * files cannot predict (names.c). */
 #ifndef REGAL_BASE_HASH_H
 #define REGAL_BASE_HASH_H
 

@@ -305,18 +305,10 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 static regal_status encode(regal_context *context, const regal_problem *problem,
                            const regal_plan *plan, regal_gene *genes) {
   (void)context;
-  uint32_t d = problem->devices;
   regal_gene *preference = genes + problem->ops;
-  regal_gene *global = preference + (size_t)problem->ops * d;
+  regal_gene *global = preference + (size_t)problem->ops * problem->devices;
   regal_encode_order(plan, genes);
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step))
-      continue;
-    for (uint32_t a = 0; a < d; a++)
-      preference[(size_t)step->op * d + a] =
-          a == step->device ? REGAL_GENE_LARGEST : 0;
-  }
+  regal_encode_devices(problem, plan, NULL, preference);
   global[BLEND] = REGAL_GENE_LARGEST;
   global[DELAY] = 0;
   global[PREFERENCE] = REGAL_GENE_LARGEST;

@@ -5,6 +5,19 @@
  */
 #include "decode/genes.h"
 
+void regal_encode_devices(const regal_problem *problem, const regal_plan *plan,
+                          const uint8_t *relabel, regal_gene *affinity) {
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (!regal_step_runs(step))
+      continue;
+    uint32_t device = relabel ? relabel[step->device] : step->device;
+    regal_gene *row = affinity + (size_t)step->op * problem->devices;
+    for (uint32_t a = 0; a < problem->devices; a++)
+      row[a] = a == device ? REGAL_GENE_LARGEST : 0;
+  }
+}
+
 void regal_encode_placement(const regal_problem *problem,
                             const regal_plan *plan, regal_gene *affinity,
                             uint8_t relabel[REGAL_MAX_DEVICES]) {
@@ -17,14 +30,7 @@ void regal_encode_placement(const regal_problem *problem,
     relabel[step->device] = 0;
     relabel[0] = (uint8_t)step->device;
   }
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step))
-      continue;
-    regal_gene *row = affinity + (size_t)step->op * problem->devices;
-    for (uint32_t a = 0; a < problem->devices; a++)
-      row[a] = a == relabel[step->device] ? REGAL_GENE_LARGEST : 0;
-  }
+  regal_encode_devices(problem, plan, relabel, affinity);
 }
 
 void regal_encode_order(const regal_plan *plan, regal_gene *priority) {

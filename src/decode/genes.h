@@ -37,6 +37,11 @@ REGAL_INLINE void regal_place_by_affinity(const regal_problem *problem,
       placement[op] = placement[problem->leader[op]];
 }
 
+/* Affinities that are largest for the plan's devices, renamed by `relabel`
+ * unless that is NULL. */
+void regal_encode_devices(const regal_problem *problem, const regal_plan *plan,
+                          const uint8_t *relabel, regal_gene *affinity);
+
 /* Affinities that give a plan's placement. Devices are renumbered where they
  * are interchangeable, so that the pinned op is on device 0: `relabel` maps the
  * plan's devices to the genes'. */

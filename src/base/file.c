@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files. They are read in one go, and written to a temporary file beside
- * the target that is renamed at the end: whoever reads sees the old file or the
+ * the target that is renamed at the end: a reader sees the old file or the
  * new one, never a part.
  */
 #include "base/text.h"

@@ -129,7 +129,7 @@ void regal_closure_candidates_layout(regal_closure_candidates *candidates,
   lay_out_tournament(&candidates->tournament, carver, problem->ops);
 }
 
-/* Turns the rows of successors round. */
+/* Transposes the rows of successors. */
 static void fill_before(regal_closure_candidates *candidates,
                         const regal_problem *problem) {
   uint32_t *begin = candidates->before_begin, count = 0;

@@ -2,7 +2,7 @@
 /* Whom to tell when an op has ended, laid out for the decoders' inner loops.
  *
  * An edge leads to a consumer of one of the op's tensors, or to an op that
- * waits for it (a control edge). The edges of an op stand together, tensor by
+ * waits for it (a control edge). The edges of an op are adjacent, tensor by
  * tensor, then the waiters.
  */
 #ifndef REGAL_DECODE_EDGES_H

@@ -22,7 +22,7 @@ void regal_memory_estimate_layout(regal_memory_estimate *estimate,
   estimate->placed = regal_carve(carver, ops, 1);
 }
 
-/* Turns the rows of readers round. */
+/* Transposes the rows of readers. */
 static void fill_parameters(regal_memory_estimate *estimate,
                             const regal_problem *problem) {
   uint32_t *begin = estimate->parameter_begin;

@@ -72,7 +72,7 @@ static inline int32_t regal_cp_not(int32_t literal) {
 void regal_cp_minimise(regal_cp_model *model, int32_t variable);
 
 /* A constraint is begun, gets its terms and conditions, and is ended. Between
- * the two nothing else may be added, save by regal_cp_variable. */
+ * the two nothing else may be added, except by regal_cp_variable. */
 void regal_cp_begin(regal_cp_model *model, regal_cp_kind kind);
 /* `coeff` times a variable, or times a literal's 0 or 1; or a literal of a
  * clause; or an interval with its demand. */

@@ -311,7 +311,7 @@ static void order_transfers(form *form, regal_exact_axis *axis) {
       order_transfer(form, axis, t, to);
 }
 
-/* Free transfers on links delay nobody: then they are left out, and go when
+/* Free transfers on links delay no op: then they are left out, and go when
  * their producer has ended. */
 static bool has_transfers(const form *form) {
   return form->devices > 1 &&

@@ -8,8 +8,8 @@
  * takes one, and memory is counted there; steps may share a place, which can
  * only look worse than either order of them. Where both are needed, run time
  * within memory limits, any two steps of one device or link have the same order
- * on both (formulation_order.c); all others are free to stand in the plan as
- * memory likes it best, as they are in a plan.
+ * on both (formulation_order.c); all others may be anywhere in the plan, where
+ * memory is least, as in a plan.
  *
  * For every plan within the bounds that were set there is a solution that is as
  * good, and every solution gives a plan that is no worse. So the solver's bound
@@ -71,7 +71,7 @@ typedef struct regal_formulation {
   regal_exact_request request;
   regal_cp_model model;
   bool timed, memory; /* there is a clock; there are places */
-  bool limits_kept;   /* solutions are within the limits, but for `excess` */
+  bool limits_kept;   /* solutions are within the limits, except for `excess` */
   bool both_ways;     /* a tensor's two transfers are one step: d = 2 */
   int64_t unit_ns, unit_bytes;
   uint32_t devices;

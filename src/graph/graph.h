@@ -90,8 +90,8 @@ void regal_builder_set_file_nodes(regal_builder *builder, uint32_t nodes);
  * costs and edges. The same on every machine; notes do not count. */
 uint64_t regal_graph_checksum(const regal_graph *graph);
 
-/* A graph of one's own, to change before anybody else sees it: everything but
- * the notes. O(size of the graph). */
+/* A copy that may be changed before it is used: everything except the notes.
+ * O(size of the graph). */
 regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
                               regal_graph **copy);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a plan takes as long as it does. Every step starts the moment that
  * something else has ended; going back from the last step to end gives a chain
- * without gaps that covers the whole run time. Whoever wants a faster plan has
- * to break it.
+ * without gaps that covers the whole run time. A faster plan must
+ * break it.
  */
 #include "report/explain.h"
 

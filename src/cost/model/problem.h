@@ -58,7 +58,7 @@ struct regal_problem {
   uint32_t pinned;   /* op fixed on device 0 to break symmetry, or NONE */
 
   /* Bytes that an op's device holds for the whole plan: its own, and the
-   * parameters that nobody else (outside its group) reads. The others are held
+   * parameters that no op outside its group reads. The others are held
    * once by each device of their readers. */
   const int64_t *resident_bytes; /* [ops] */
   uint32_t shared;               /* parameters of several readers */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verifier: rules first, then time, then memory, each in its own file and
- * each as close to the words of the model as can be. Nothing here is shared
- * with the simulator or the decoders, so that an error has to be made twice to
- * go unnoticed.
+ * each as close to the text of docs/model.md as possible. Nothing here is
+ * shared with the simulator or the decoders, so that an error must be made
+ * twice to remain undetected.
  */
 #include "cost/verify/verify.h"
 

@@ -203,8 +203,8 @@ static void choose_sizes(regal_cuts *cuts) {
   const regal_problem *problem = cuts->problem;
   bool lean = problem->limited && problem->objective == REGAL_RUNTIME;
   uint64_t size = (uint64_t)problem->ops + problem->uses + 1;
-  /* Counting bytes takes three times as long. Under a limit cuts are but a
-   * start, which annealing leaves far behind. */
+  /* Counting bytes takes three times as long. Under a limit cuts are
+   * only a start for annealing, which improves them greatly. */
   uint64_t slower = lean ? 12 : regal_problem_needs_memory(problem) ? 3 : 1;
   uint64_t walks = EFFORT / (slower * size);
   walks = walks > MOST_WALKS ? MOST_WALKS : walks;

@@ -7,7 +7,7 @@
  * across it are known from prefix sums, so that a stage between two points has
  * a value in O(1). For a device with a memory limit, `reach` says how far a
  * stage that begins at a point may extend. Peaks do not fall as a stage grows,
- * so two hands along the axis find all of them in O(points) looks.
+ * so two pointers that only move forward find all of them in O(points) looks.
  *
  * Dynamic programming. after[s][end], the best value of s stages that end at a
  * point, is the best over all begins of after[s-1][begin] and the stage between
@@ -36,7 +36,7 @@ void regal_cut_grid_layout(regal_cut_grid *grid, regal_carver *carver,
 }
 
 /* Points after (nearly) equal numbers of ops. A cut at rank c parts the ranks
- * below c from c; ranks that nobody has are no new place. */
+ * below c from c; ranks that no op has are skipped. */
 static void choose_points(regal_cut_grid *grid, const regal_problem *problem,
                           const regal_cut_axis *axis, uint32_t most,
                           uint32_t *counts) {
@@ -117,7 +117,7 @@ void regal_cut_grid_fill(regal_cut_grid *grid, const regal_problem *problem,
     grid->reach[i] = grid->points - 1;
 }
 
-/* Two hands along the axis: where stages end never goes back. */
+/* Two pointers along the axis: the ends of stages never decrease. */
 static void limit_device(regal_cut_grid *grid, regal_cut_stages *stages,
                          uint32_t device, int64_t limit) {
   uint32_t points = grid->points, end = 0;

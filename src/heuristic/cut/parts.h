@@ -65,7 +65,7 @@ void regal_cuts_stages_begin(regal_cut_stages *stages,
  * Exact for two devices, and for any number where the axis goes along the
  * order: then other stages read only later, when this one has passed its peak.
  * Otherwise it leaves out that a tensor may wait for its second reader's
- * device. Never falls when the stage grows, but for outputs that take over
+ * device. Never falls when the stage grows, except for outputs that take over
  * inputs. O(n + e). */
 int64_t regal_cuts_stage_peak(regal_cut_stages *stages, uint32_t low,
                               uint32_t high);

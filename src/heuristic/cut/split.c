@@ -11,9 +11,9 @@
  * - by trying every one, while that takes no more than EFFORT;
  * - for peak memory by dynamic programming otherwise, up to EXACT_SIZE ops and
  *   uses: peaks of stages do not depend on each other there, and only grow with
- *   the stage (but for outputs that take over inputs, and ops that are moved).
- * Else cuts are proposed by dynamic programming on the grid, and moved one at a
- * time until none gets better or EFFORT is spent.
+ *   the stage (except for outputs that take over inputs, and ops that are
+ * moved). Else cuts are proposed by dynamic programming on the grid, and moved
+ * one at a time until none gets better or EFFORT is spent.
  */
 #include <string.h>
 

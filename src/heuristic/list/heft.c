@@ -36,7 +36,7 @@ typedef struct setting {
 
 /* A tensor that the op at hand reads. */
 typedef struct arrival {
-  int64_t ready_ns; /* when its transfer could begin, but for the receiver */
+  int64_t ready_ns; /* when its transfer could begin, if the receiver is free */
   int64_t saved_ns; /* its link's time, while a device is tried */
   uint32_t tensor;
   uint16_t from; /* the producer's device */

@@ -10,7 +10,7 @@
 
 /* -- The device ------------------------------------------------------------ */
 
-/* What speaks for a device as the one device for everything. */
+/* How well a device suits as the only one. */
 typedef struct candidate {
   uint32_t ops;     /* that can run there */
   int64_t total_ns; /* of these ops */

@@ -82,6 +82,9 @@ void regal_cli_notes(const regal_cli *cli, const regal_graph *graph);
 /* Fails when two of the outputs are to go to stdout. Otherwise says where the
  * readable report goes: stderr if stdout is taken. */
 regal_exit regal_cli_streams(regal_cli *cli, FILE **report);
+/* Has gnuplot run a script in a folder: its exit code, or 127 when it is not
+ * installed. */
+int regal_cli_gnuplot(const char *folder, const char *script);
 /* Columns of the terminal behind `stream`; 80 when there is none. */
 int regal_cli_columns(FILE *stream);
 /* Writes the trace and draws the timeline, where the options ask for it. */
@@ -138,6 +141,8 @@ regal_exit regal_command_dataset_augment(regal_cli *cli);
 regal_exit regal_command_dataset_describe(regal_cli *cli);
 regal_exit regal_command_dataset_list(regal_cli *cli);
 regal_exit regal_command_train(regal_cli *cli);
+/* Draws the log's curves into options->plot, by gnuplot. */
+regal_exit regal_cli_plot_training(regal_cli *cli);
 regal_exit regal_command_tune(regal_cli *cli);
 regal_exit regal_command_methods(regal_cli *cli);
 regal_exit regal_command_options(regal_cli *cli);

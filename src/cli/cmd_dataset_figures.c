@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define BINS_PER_DOUBLING 2
 
@@ -148,24 +146,6 @@ static bool write_script(const regal_cli *cli, size_t count) {
   return finish(file);
 }
 
-/* What gnuplot exits with; 127 when there is none. */
-static int run_gnuplot(const char *folder) {
-  int status;
-  fflush(NULL);
-  pid_t child = fork();
-  if (child < 0)
-    return 127;
-  if (child == 0) {
-    if (!chdir(folder))
-      execlp("gnuplot", "gnuplot", "histograms.gp", (char *)NULL);
-    _exit(127);
-  }
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
 regal_exit regal_cli_figures(regal_cli *cli, regal_dataset *const *datasets,
                              size_t count) {
   const char *folder = cli->options.figures;
@@ -181,7 +161,7 @@ regal_exit regal_cli_figures(regal_cli *cli, regal_dataset *const *datasets,
     good = write_bins(cli, datasets, count, q);
   if (!good)
     return regal_cli_fail(cli, "%.200s: %s", folder, strerror(errno));
-  int code = run_gnuplot(folder);
+  int code = regal_cli_gnuplot(folder, "histograms.gp");
   if (code == 127)
     return regal_cli_fail(cli,
                           "gnuplot was not found: %.200s has the data "

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd_train.h"
-
 typedef struct monitor {
   regal_job_line line;
   /* means since the last line: single steps are noise */

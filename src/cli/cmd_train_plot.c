@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --plot: the curves of a training run, drawn by gnuplot from its log. */
-#define _POSIX_C_SOURCE 200809L
-
-#include "cli/cmd_train.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* Quotes for gnuplot: a quote inside is doubled. */
 static void put_quoted(FILE *file, const char *text) {
@@ -58,27 +54,6 @@ static void put_script(FILE *file, const char *log, const char *picture,
   fputs("unset multiplot\n", file);
 }
 
-/* What gnuplot exits with, or 127 when there is none. */
-static int wait_for(pid_t child) {
-  int status;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
-static int run_gnuplot(const char *script) {
-  fflush(NULL);
-  pid_t child = fork();
-  if (child < 0)
-    return 127;
-  if (child == 0) {
-    execlp("gnuplot", "gnuplot", script, (char *)NULL);
-    _exit(127);
-  }
-  return wait_for(child);
-}
-
 regal_exit regal_cli_plot_training(regal_cli *cli) {
   const regal_options *options = &cli->options;
   char log[1100], script[1100];
@@ -93,7 +68,7 @@ regal_exit regal_cli_plot_training(regal_cli *cli) {
   bool failed = ferror(file) != 0;
   if (fclose(file) || failed)
     return regal_cli_fail(cli, "%.200s: %s", script, strerror(errno));
-  int code = run_gnuplot(script);
+  int code = regal_cli_gnuplot(".", script);
   if (code == 127)
     return regal_cli_fail(cli,
                           "gnuplot was not found: %.200s has the data and "

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What commands share: error messages and exit codes, the notes of a reader on
- * stderr, and where output goes when a file is stdout. */
+ * stderr, where output goes when a file is stdout, and gnuplot. */
 #define _DEFAULT_SOURCE
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void regal_cli_say(const char *who, const char *message) {
@@ -101,4 +103,21 @@ regal_status regal_cli_extras(regal_cli *cli, const regal_problem *problem,
   fputc('\n', report);
   return regal_report_timeline(cli->context, problem, plan,
                                regal_cli_columns(report), report);
+}
+
+int regal_cli_gnuplot(const char *folder, const char *script) {
+  int status;
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0)
+    return 127;
+  if (child == 0) {
+    if (!chdir(folder))
+      execlp("gnuplot", "gnuplot", script, (char *)NULL);
+    _exit(127);
+  }
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

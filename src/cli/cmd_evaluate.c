@@ -30,7 +30,7 @@ static bool make_stdin_seekable(void) {
   return good;
 }
 
-/* Sets the options that the plan's file speaks of. */
+/* Sets the options that the plan's file has values for. */
 static regal_exit take_options(regal_cli *cli, const char *path) {
   bool standard = !strcmp(path, "-");
   if (standard && !make_stdin_seekable())

@@ -246,7 +246,7 @@ void regal_help_markdown(FILE *stream) {
         "Written by `regal options` from the table in "
         "`include/regal_options.h`, which also\nmakes the fields of "
         "`regal_options`, the command line and its `--help`. Do not edit\n"
-        "this page: change the table and write it anew.\n",
+        "this page: change the table and run `make docs`.\n",
         stream);
   print_groups(&page, NULL, stream);
 }

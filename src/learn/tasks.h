@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graphs of a run, as problems with what a policy reads and with the cost
- * that standard BRKGA finds.
+/* The graphs of a run: problems with the features that a policy reads and the
+ * cost that standard BRKGA reaches.
  *
- * Each is loaded when it is needed first. Its features and its standard cost
- * are kept from then on; graph, problem and encoding are made anew where there
- * are too many of them to be held together. What a task is depends on its
- * number and the seed alone, not on when it was loaded.
+ * A graph is loaded when it is first needed. Its features and its standard cost
+ * are kept from then on. Graph, problem and encoding are dropped when too many
+ * are in memory, and computed again when needed. A task depends on its number
+ * and the seed only, not on when it was loaded.
  */
 #ifndef REGAL_LEARN_TASKS_H
 #define REGAL_LEARN_TASKS_H
@@ -26,8 +26,7 @@ typedef struct regal_task_source {
 typedef struct regal_task_plan {
   const regal_decoder *decoder;
   uint64_t seed;
-  bool
-      plain_seeds; /* task i runs with the seed that users would write, i + 1 */
+  bool plain_seeds;             /* task i runs with --seed i + 1 */
   regal_feature_list features;  /* that the policy reads */
   uint64_t feature_evaluations; /* for those that need a run; 0: zeros */
   uint64_t standard_evaluations;

@@ -214,8 +214,7 @@ regal_status regal_anneal_by(regal_search *search,
   return REGAL_OK;
 }
 
-/* -- The methods ------------------------------------------------------------
- */
+/* -- The methods ----------------------------------------------------------- */
 
 /* One annealer for the whole budget. */
 static regal_status anneal(regal_search *search, bool levels) {

@@ -46,8 +46,7 @@ regal_status regal_settings_try(regal_search *search,
                                 const regal_settings *settings,
                                 regal_fitness *found);
 
-/* -- Files: evolve/settings_file.c ------------------------------------------
- */
+/* -- Files: evolve/settings_file.c ----------------------------------------- */
 
 /* Where settings come from; written for people, not read. Texts may be "". */
 typedef struct regal_settings_origin {

@@ -217,8 +217,7 @@ regal_status regal_settings_save(regal_context *context, const char *path,
   return status;
 }
 
-/* -- Settings by name -------------------------------------------------------
- */
+/* -- Settings by name ------------------------------------------------------ */
 
 const regal_shipped_settings regal_shipped_settings_table[] = {
     REGAL_EMBEDDED_SETTINGS{NULL, NULL, 0}};

@@ -27,8 +27,7 @@ static double mean_of_best(double *costs, size_t count, uint32_t best_of) {
   return sum / (double)used;
 }
 
-/* -- Only the initial population --------------------------------------------
- */
+/* -- Only the initial population ------------------------------------------- */
 
 typedef struct draws {
   regal_gene *genes;

@@ -22,8 +22,7 @@ typedef struct pass {
   regal_real entropy_weight;    /* of one nat in this graph */
 } pass;
 
-/* -- From the logits of a head to the states that it read -------------------
- */
+/* -- From the logits of a head to the states that it read ------------------ */
 
 static void into_tensors(const pass *p, const regal_real *d_in) {
   const regal_encoding *encoding = p->graph->encoding;
@@ -78,8 +77,7 @@ static void free_heads_backward(const pass *p) {
   }
 }
 
-/* -- Autoregressive: each sample has a sequence of its own -------------------
- */
+/* -- Autoregressive: each sample has a sequence of its own ----------------- */
 
 static void choices_backward(const pass *p, const regal_head_plan *plan,
                              const uint8_t *actions) {
@@ -140,8 +138,7 @@ static void sample_backward(const pass *p, const uint8_t *actions,
   regal_add_rows(1, n * 4 * w, s->d_gates, n * 4 * w, s->d_gates_sum);
 }
 
-/* -- Both: log-probabilities for the loss, gradients for the states ----------
- */
+/* -- Both: log-probabilities for the loss, gradients for the states -------- */
 
 typedef struct sums {
   double policy, entropy;
@@ -203,8 +200,7 @@ static void clear_states(const pass *p) {
   memset(p->scratch->d_edge, 0, encoding->edges * w * sizeof(regal_real));
 }
 
-/* -- The baseline ------------------------------------------------------------
- */
+/* -- The baseline ---------------------------------------------------------- */
 
 static double baseline_backward(const pass *p, regal_real target,
                                 regal_real weight) {
@@ -230,8 +226,7 @@ static double baseline_backward(const pass *p, regal_real target,
   return weight * p->share * error * error;
 }
 
-/* -- The whole ---------------------------------------------------------------
- */
+/* -- The whole ------------------------------------------------------------- */
 
 static void add_gradient(size_t count, const regal_real *from,
                          regal_real *gradient) {

@@ -47,8 +47,7 @@ static regal_message_edges gnn_edges(const regal_graph_state *graph) {
   return (regal_message_edges){e->edges, e->from, e->to};
 }
 
-/* -- Messages: states [N][w] to messages [N][w] -----------------------------
- */
+/* -- Messages: states [N][w] to messages [N][w] ---------------------------- */
 
 static void scale_rows(size_t rows, size_t columns, const regal_real *scale,
                        regal_real *values) {
@@ -135,8 +134,7 @@ messages_backward(const regal_gnn_plan *plan, const regal_real *parameters,
   }
 }
 
-/* -- The node update: state and message to the next state -------------------
- */
+/* -- The node update: state and message to the next state ------------------ */
 
 static void update_forward(const regal_gnn_plan *plan,
                            const regal_real *parameters, size_t n,
@@ -213,8 +211,7 @@ static void mlp_update_backward(const regal_gnn_plan *plan,
                        scratch->transposed);
 }
 
-/* -- The whole --------------------------------------------------------------
- */
+/* -- The whole ------------------------------------------------------------- */
 
 void regal_gnn_forward(const regal_gnn_plan *plan, const regal_real *parameters,
                        const regal_graph_state *graph, regal_gnn_state *state) {

@@ -19,8 +19,7 @@
 #include "nn/matrix.h"
 #include "policy/network_parts.h"
 
-/* -- Probabilities and their gradient ---------------------------------------
- */
+/* -- Probabilities and their gradient -------------------------------------- */
 
 double regal_head_probabilities(const regal_head_plan *plan,
                                 const regal_real *logits, regal_real *p,
@@ -109,8 +108,7 @@ static size_t first_action(const regal_network *network,
   return at;
 }
 
-/* -- Choices that do not depend on each other -------------------------------
- */
+/* -- Choices that do not depend on each other ------------------------------ */
 
 static double choose_all(const regal_head_plan *plan,
                          const action_source *source,
@@ -124,8 +122,7 @@ static double choose_all(const regal_head_plan *plan,
   return sum;
 }
 
-/* -- Node by node ------------------------------------------------------------
- */
+/* -- Node by node ---------------------------------------------------------- */
 
 /* Adds, to the gates of a node, the rows of what the node before chose. */
 static void add_choices(const regal_network *network,
@@ -203,8 +200,7 @@ static void run_sequence_choices(const regal_network *network,
   }
 }
 
-/* -- The whole ---------------------------------------------------------------
- */
+/* -- The whole ------------------------------------------------------------- */
 
 static regal_network_draw run_choices(const regal_network *network,
                                       const regal_graph_state *graph,

@@ -113,8 +113,7 @@ void regal_feature_runs_longest(const regal_feature_source *source,
   column[longest * stride] = 1;
 }
 
-/* -- Nodes in the population of a short BRKGA run ---------------------------
- */
+/* -- Nodes in the population of a short BRKGA run -------------------------- */
 
 void regal_feature_placement(const regal_feature_source *source, float *column,
                              size_t stride) {

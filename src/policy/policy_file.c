@@ -106,8 +106,7 @@ regal_status regal_policy_save(regal_context *context,
   return status;
 }
 
-/* -- Loading and use --------------------------------------------------------
- */
+/* -- Loading and use ------------------------------------------------------- */
 
 regal_status regal_policy_load(regal_context *context, const char *path,
                                regal_policy **policy) {

@@ -14,8 +14,7 @@
 
 #define REPORTS_PER_SECOND 5
 
-/* -- Opening and closing ----------------------------------------------------
- */
+/* -- Opening and closing --------------------------------------------------- */
 
 void regal_search_open(regal_search *search, regal_context *context,
                        const regal_problem *problem, regal_pool *pool,
@@ -81,8 +80,7 @@ void regal_search_close(regal_search *search) {
   search->best = NULL;
 }
 
-/* -- Plans ------------------------------------------------------------------
- */
+/* -- Plans ----------------------------------------------------------------- */
 
 regal_status regal_search_cost(regal_search *search, const regal_plan *plan,
                                regal_cost *cost) {
@@ -134,8 +132,7 @@ double regal_search_energy(const regal_problem *problem,
   return (double)fitness.value + price * (double)fitness.excess;
 }
 
-/* -- Progress and the end ---------------------------------------------------
- */
+/* -- Progress and the end -------------------------------------------------- */
 
 void regal_search_note(regal_search *search, regal_fitness fitness) {
   if (!regal_fitness_less(fitness, search->best_fitness))
@@ -160,8 +157,7 @@ bool regal_search_should_stop(regal_search *search) {
   return stop != REGAL_STOP_DONE;
 }
 
-/* -- Reports ----------------------------------------------------------------
- */
+/* -- Reports --------------------------------------------------------------- */
 
 static regal_search *root_of(regal_search *search) {
   while (search->parent)

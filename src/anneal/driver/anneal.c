@@ -64,8 +64,7 @@ typedef struct team {
   bool by_moves;         /* progress is counted in moves */
 } team;
 
-/* -- One chain ---------------------------------------------------------------
- */
+/* -- One chain ------------------------------------------------------------- */
 
 static double progress_of(const team *team, const chain *chain) {
   const regal_budget *budget = &team->search->budget;
@@ -118,8 +117,7 @@ static void run_chain(void *state, size_t item, int thread) {
   }
 }
 
-/* -- All of them -------------------------------------------------------------
- */
+/* -- All of them ----------------------------------------------------------- */
 
 /* The chain with the least energy; the others go on from there if they are
  * clearly behind. */

@@ -30,8 +30,7 @@ static uint32_t second_of(const making *m, uint32_t op) {
 static bool leaves_cluster(const making *m, uint32_t tensor) {
   const regal_problem *fine = m->fine;
   uint32_t home = m->cluster[fine->producer[tensor]];
-  for (uint32_t u = fine->use_begin[tensor]; u < fine->use_begin[tensor + 1];
-       u++)
+  for (REGAL_ROW(u, fine->use_begin, tensor))
     if (m->cluster[fine->consumer[u]] != home)
       return true;
   return fine->is_final[tensor];
@@ -41,7 +40,7 @@ static bool leaves_cluster(const making *m, uint32_t tensor) {
 static int64_t inner_bytes(const making *m, uint32_t op) {
   const regal_problem *fine = m->fine;
   int64_t bytes = 0;
-  for (uint32_t t = fine->output_begin[op]; t < fine->output_begin[op + 1]; t++)
+  for (REGAL_ROW(t, fine->output_begin, op))
     bytes += leaves_cluster(m, t) ? 0 : fine->bytes[t];
   return bytes;
 }
@@ -61,8 +60,7 @@ static int64_t temporary_of(const making *m, uint32_t first, uint32_t second) {
 static regal_status add_outputs(making *m, uint32_t op, uint32_t cluster,
                                 uint32_t *ports) {
   const regal_problem *fine = m->fine;
-  for (uint32_t t = fine->output_begin[op]; t < fine->output_begin[op + 1];
-       t++) {
+  for (REGAL_ROW(t, fine->output_begin, op)) {
     m->port[t] = REGAL_NONE;
     if ((fine->control_tensor && fine->control_tensor[t]) ||
         !leaves_cluster(m, t))
@@ -117,7 +115,7 @@ static regal_status add_tensors(making *m) {
   }
   for (uint32_t t = 0; t < fine->tensors; t++) {
     uint32_t home = m->cluster[fine->producer[t]];
-    for (uint32_t u = fine->use_begin[t]; u < fine->use_begin[t + 1]; u++) {
+    for (REGAL_ROW(u, fine->use_begin, t)) {
       uint32_t reader = m->cluster[fine->consumer[u]];
       if (reader == home || m->port[t] == REGAL_NONE)
         continue;
@@ -130,8 +128,7 @@ static regal_status add_tensors(making *m) {
 static regal_status add_controls(making *m) {
   const regal_graph *graph = m->fine->graph;
   for (uint32_t op = 0; op < m->fine->ops; op++)
-    for (uint32_t i = graph->control_in_begin[op];
-         i < graph->control_in_begin[op + 1]; i++) {
+    for (REGAL_ROW(i, graph->control_in_begin, op)) {
       uint32_t before = m->cluster[graph->control_in[i]];
       if (before != m->cluster[op])
         REGAL_TRY(
@@ -146,7 +143,7 @@ static regal_status add_parameters(making *m) {
     uint32_t id;
     REGAL_TRY(
         regal_builder_add_parameter(m->builder, fine->shared_bytes[p], &id));
-    for (uint32_t r = fine->reader_begin[p]; r < fine->reader_begin[p + 1]; r++)
+    for (REGAL_ROW(r, fine->reader_begin, p))
       REGAL_TRY(regal_builder_add_parameter_use(
           m->builder, m->cluster[fine->reader[r]], id));
   }
@@ -350,8 +347,7 @@ regal_status regal_level_expand(const regal_level *level,
     const regal_step *step = &coarse->steps[i];
     if (!regal_step_runs(step))
       continue;
-    for (uint32_t k = level->member_begin[step->op];
-         k < level->member_begin[step->op + 1]; k++) {
+    for (REGAL_ROW(k, level->member_begin, step->op)) {
       order[next++] = level->member[k];
       placement[level->member[k]] = (uint8_t)step->device;
     }

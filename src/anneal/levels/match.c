@@ -45,8 +45,7 @@ static size_t list_edges(const regal_problem *problem, edge *edges) {
     uint32_t from = problem->producer[t];
     bool only = problem->successor_begin[from + 1] ==
                 problem->successor_begin[from] + 1;
-    for (uint32_t u = problem->use_begin[t]; u < problem->use_begin[t + 1];
-         u++) {
+    for (REGAL_ROW(u, problem->use_begin, t)) {
       uint32_t to = problem->consumer[u];
       if (!only && problem->predecessors[to] != 1)
         continue;

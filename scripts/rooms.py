@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the rooms of src/: files, lines, longest file, median function.
+"""Counts the rooms of src/: files, lines, lines of code, longest file, median
+function.
 
   rooms.py                      this tree
   rooms.py --before OLD MOVED   and, beside it, those of the commit OLD, whose
@@ -8,7 +9,8 @@
                                 commit MOVED moved them
 
 A room is a folder of C sources. A function is measured from the line of its
-opening brace to that of its closing brace, both left out.
+opening brace to that of its closing brace, both left out. Lines of code are
+lines without comments and blank lines.
 """
 import pathlib
 import re
@@ -48,16 +50,22 @@ def tree_at(commit, moved):
             yield names.get(path, path), git("show", f"{commit}:{path}")
 
 
+def code_lines(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
 def count(files):
-    """room: [files, lines, longest file], and the lengths of functions."""
+    """room: [files, lines, code, longest file], and lengths of functions."""
     rooms, lengths = {}, {}
     for path, text in files:
         room = str(pathlib.PurePath(path).parent.relative_to("src"))
         lines = text.count("\n")
-        row = rooms.setdefault(room, [0, 0, 0])
+        row = rooms.setdefault(room, [0, 0, 0, 0])
         row[0] += 1
         row[1] += lines
-        row[2] = max(row[2], lines)
+        row[2] += code_lines(text)
+        row[3] = max(row[3], lines)
         code = re.sub(r"^/\*.*?\*/\n", "", text, flags=re.M | re.S)
         lengths.setdefault(room, []).extend(
             match[1].count("\n") for match in FUNCTION.finditer(code))
@@ -77,18 +85,19 @@ def main(arguments):
         print(__doc__)
         return 2
     rooms, lengths = count(tree_here(root))
-    old = "files before | lines before | " if before else ""
-    print(f"| room | {old}files | lines | longest file | median function |")
-    print("|---|" + "---:|" * (6 if before else 4))
+    old = "files before | lines before | code before | " if before else ""
+    print(f"| room | {old}files | lines | code | longest file | "
+          "median function |")
+    print("|---|" + "---:|" * (8 if before else 5))
     for room in sorted(rooms.keys() | before.keys()):
-        row = rooms.get(room, [0, 0, 0])
-        cells = before.get(room, [0, 0, 0])[:2] if before else []
+        row = rooms.get(room, [0, 0, 0, 0])
+        cells = before.get(room, [0, 0, 0])[:3] if before else []
         cells = cells + row + [median(lengths.get(room, []))]
         print(f"| `{room}` | " + " | ".join(map(str, cells)) + " |")
-    total = [sum(row[i] for row in rooms.values()) for i in (0, 1)]
-    cells = ([sum(row[i] for row in before.values()) for i in (0, 1)]
+    total = [sum(row[i] for row in rooms.values()) for i in (0, 1, 2)]
+    cells = ([sum(row[i] for row in before.values()) for i in (0, 1, 2)]
              if before else [])
-    cells += total + [max(row[2] for row in rooms.values()),
+    cells += total + [max(row[3] for row in rooms.values()),
                       median([n for part in lengths.values() for n in part])]
     print("| all | " + " | ".join(map(str, cells)) + " |")
     return 0

@@ -36,9 +36,10 @@ void regal_dense_forward(const regal_dense *layer, const regal_real *parameters,
                       false, y, layer->out);
 }
 
-void regal_weight_backward(size_t rows, size_t in, size_t out,
+void regal_weight_backward(size_t weight, size_t in, size_t out,
+                           const regal_backprop *back, size_t rows,
                            const regal_real *x, const regal_real *dy,
-                           size_t dy_row, regal_real *dw) {
+                           size_t dy_row, regal_real *dx, bool add) {
   regal_multiply(&(regal_product){.m = in,
                                   .n = out,
                                   .k = rows,
@@ -47,40 +48,32 @@ void regal_weight_backward(size_t rows, size_t in, size_t out,
                                   .a_column = in,
                                   .b = dy,
                                   .b_row = dy_row,
-                                  .c = dw,
+                                  .c = back->gradient + weight,
                                   .c_row = out,
                                   .add = true});
-}
-
-void regal_input_backward(size_t rows, size_t in, size_t out,
-                          const regal_real *dy, size_t dy_row,
-                          const regal_real *w, regal_real *dx, bool add,
-                          regal_real *transposed) {
-  regal_transpose(in, out, w, transposed);
+  if (!dx)
+    return;
+  regal_transpose(in, out, back->parameters + weight, back->transposed);
   regal_multiply(&(regal_product){.m = rows,
                                   .n = in,
                                   .k = out,
                                   .a = dy,
                                   .a_row = dy_row,
                                   .a_column = 1,
-                                  .b = transposed,
+                                  .b = back->transposed,
                                   .b_row = in,
                                   .c = dx,
                                   .c_row = in,
                                   .add = add});
 }
 
-void regal_dense_backward(const regal_dense *layer,
-                          const regal_real *parameters, size_t rows,
-                          const regal_real *x, const regal_real *dy,
-                          regal_real *gradient, regal_real *dx, bool add,
-                          regal_real *transposed) {
-  regal_weight_backward(rows, layer->in, layer->out, x, dy, layer->out,
-                        gradient + layer->weight);
-  regal_add_rows(rows, layer->out, dy, layer->out, gradient + layer->bias);
-  if (dx)
-    regal_input_backward(rows, layer->in, layer->out, dy, layer->out,
-                         parameters + layer->weight, dx, add, transposed);
+void regal_dense_backward(const regal_dense *layer, const regal_backprop *back,
+                          size_t rows, const regal_real *x,
+                          const regal_real *dy, regal_real *dx, bool add) {
+  regal_weight_backward(layer->weight, layer->in, layer->out, back, rows, x, dy,
+                        layer->out, dx, add);
+  regal_add_rows(rows, layer->out, dy, layer->out,
+                 back->gradient + layer->bias);
 }
 
 /* -- Perceptrons ----------------------------------------------------------- */
@@ -93,14 +86,12 @@ void regal_mlp_forward(const regal_mlp *mlp, const regal_real *parameters,
   regal_dense_forward(&mlp->second, parameters, rows, hidden, y);
 }
 
-void regal_mlp_backward(const regal_mlp *mlp, const regal_real *parameters,
+void regal_mlp_backward(const regal_mlp *mlp, const regal_backprop *back,
                         size_t rows, const regal_real *x,
                         const regal_real *hidden, const regal_real *dy,
-                        regal_real *gradient, regal_real *d_hidden,
-                        regal_real *dx, bool add, regal_real *transposed) {
-  regal_dense_backward(&mlp->second, parameters, rows, hidden, dy, gradient,
-                       d_hidden, false, transposed);
-  regal_relu_backward(rows * mlp->first.out, hidden, d_hidden);
-  regal_dense_backward(&mlp->first, parameters, rows, x, d_hidden, gradient, dx,
-                       add, transposed);
+                        regal_real *dx, bool add) {
+  regal_dense_backward(&mlp->second, back, rows, hidden, dy, back->d_hidden,
+                       false);
+  regal_relu_backward(rows * mlp->first.out, hidden, back->d_hidden);
+  regal_dense_backward(&mlp->first, back, rows, x, back->d_hidden, dx, add);
 }

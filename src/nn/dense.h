@@ -29,23 +29,26 @@ typedef struct regal_dense {
 /* y[rows][out] */
 void regal_dense_forward(const regal_dense *layer, const regal_real *parameters,
                          size_t rows, const regal_real *x, regal_real *y);
-/* Adds to the gradient of W and b. dx[rows][in] may be NULL; it is set, or
- * added to if `add`. transposed has room for in * out numbers. */
-void regal_dense_backward(const regal_dense *layer,
-                          const regal_real *parameters, size_t rows,
-                          const regal_real *x, const regal_real *dy,
-                          regal_real *gradient, regal_real *dx, bool add,
-                          regal_real *transposed);
 
-/* The parts of regal_dense_backward for a weight matrix [in][out] on its own:
- * dw += x^T dy, dx (+)= dy w^T. Rows of dy are dy_row apart. */
-void regal_weight_backward(size_t rows, size_t in, size_t out,
+/* What backward needs besides what forward has kept. */
+typedef struct regal_backprop {
+  const regal_real *parameters;
+  regal_real *gradient;   /* is added to */
+  regal_real *transposed; /* scratch: in * out of the largest layer */
+  regal_real *d_hidden;   /* scratch: the hidden rows of a perceptron */
+} regal_backprop;
+
+/* Adds to the gradient of W and b. dx[rows][in] may be NULL; it is set, or
+ * added to if `add`. */
+void regal_dense_backward(const regal_dense *layer, const regal_backprop *back,
+                          size_t rows, const regal_real *x,
+                          const regal_real *dy, regal_real *dx, bool add);
+/* The same for a weight matrix [in][out] at a place in the parameters. Rows of
+ * dy are dy_row apart. */
+void regal_weight_backward(size_t weight, size_t in, size_t out,
+                           const regal_backprop *back, size_t rows,
                            const regal_real *x, const regal_real *dy,
-                           size_t dy_row, regal_real *dw);
-void regal_input_backward(size_t rows, size_t in, size_t out,
-                          const regal_real *dy, size_t dy_row,
-                          const regal_real *w, regal_real *dx, bool add,
-                          regal_real *transposed);
+                           size_t dy_row, regal_real *dx, bool add);
 
 /* y = relu(x W + b) V + c: the paper's MLP of two layers. */
 typedef struct regal_mlp {
@@ -56,11 +59,9 @@ typedef struct regal_mlp {
 void regal_mlp_forward(const regal_mlp *mlp, const regal_real *parameters,
                        size_t rows, const regal_real *x, regal_real *hidden,
                        regal_real *y);
-/* d_hidden[rows][first.out] is scratch. */
-void regal_mlp_backward(const regal_mlp *mlp, const regal_real *parameters,
+void regal_mlp_backward(const regal_mlp *mlp, const regal_backprop *back,
                         size_t rows, const regal_real *x,
                         const regal_real *hidden, const regal_real *dy,
-                        regal_real *gradient, regal_real *d_hidden,
-                        regal_real *dx, bool add, regal_real *transposed);
+                        regal_real *dx, bool add);
 
 #endif

@@ -185,7 +185,7 @@ void regal_network_carve_state(const regal_network *network, size_t nodes,
                                regal_carver *carver, regal_graph_state *state) {
   const regal_policy_config *config = &network->config;
   const regal_network_plan *plan = network->plan;
-  size_t w = config->width;
+  size_t w = config->width, action = 0;
   state->node_x = carve(carver, nodes * config->node_features);
   state->edge_x = carve(carver, edges * config->edge_features);
   state->scale = carve(carver, nodes);
@@ -197,10 +197,13 @@ void regal_network_carve_state(const regal_network *network, size_t nodes,
   if (plan->has_sequence)
     carve_sequence(nodes, w, !plan->has_choices_in_sequence, carver,
                    &state->sequence);
-  for (uint32_t i = 0; i < config->head_count; i++)
-    carve_head(&plan->head[i],
-               regal_head_items(&config->heads[i], nodes, tensors),
-               copied_in(&config->heads[i], w), w, carver, &state->head[i]);
+  for (uint32_t i = 0; i < config->head_count; i++) {
+    size_t items = regal_head_items(&config->heads[i], nodes, tensors);
+    carve_head(&plan->head[i], items, copied_in(&config->heads[i], w), w,
+               carver, &state->head[i]);
+    state->head[i].action = action;
+    action += items * plan->head[i].choices;
+  }
   carve_baseline(network, nodes, edges, carver, state);
 }
 
@@ -215,13 +218,14 @@ static void carve_scratch(const regal_network *network,
   size_t w = network->config.width, n = sizes->nodes, e = sizes->edges;
   size_t items =
       largest(largest(n, plan->has_tensor_head ? sizes->tensors : 0), 1);
-  s->gradient = carve(carver, network->parameter_count);
-  s->transposed = carve(carver, plan->largest_block);
+  s->back.gradient = carve(carver, network->parameter_count);
+  s->back.transposed = carve(carver, plan->largest_block);
+  s->back.d_hidden = carve(carver, largest(items, e) * w);
   s->recurrent = carve(carver, 4 * w * w);
-  regal_real **of_nodes[] = {&s->d_node, &s->d_state, &s->d_previous,
-                             &s->d_message};
-  for (size_t i = 0; i < sizeof of_nodes / sizeof *of_nodes; i++)
-    *of_nodes[i] = carve(carver, n * w);
+  s->d_node = carve(carver, n * w);
+  s->d_state = carve(carver, n * w);
+  s->d_previous = carve(carver, n * w);
+  s->d_message = carve(carver, n * w);
   s->d_sums = carve(carver, n * 2 * w);
   s->d_ends = carve(carver, n * 4 * w);
   s->d_gates = carve(carver, n * 4 * w);
@@ -231,16 +235,15 @@ static void carve_scratch(const regal_network *network,
   s->d_edge = carve(carver, e * w);
   s->d_edge_state = carve(carver, e * w);
   s->d_edge_part = carve(carver, e * 2 * w);
-  s->d_hidden = carve(carver, largest(items, e) * w);
   s->d_in = carve(carver, items * 2 * w);
   s->d_logits = carve(carver, items * plan->most_logits);
   s->taken = carve(carver, plan->most_logits);
-  s->small = carve(carver, 8 * w + REGAL_MOST_EXPERTS * 2);
+  s->small = carve(carver, w);
   if (!plan->has_choices_in_sequence)
     return;
   carve_sequence(n, w, true, carver, &s->sequence);
   for (uint32_t i = 0; i < network->config.head_count; i++)
-    if (network->config.heads[i].domain == REGAL_HEAD_NODE)
+    if (plan->head[i].in_sequence)
       carve_head(&plan->head[i], n, 0, w, carver, &s->head[i]);
 }
 

@@ -70,9 +70,9 @@ static void run_sequence(const regal_network *network,
   if (plan->has_choices_in_sequence)
     return;
   for (size_t v = 0; v < n; v++) {
-    regal_sequence_begin(&plan->sequence, network->config.width,
-                         network->parameters, v, &graph->sequence);
-    regal_sequence_finish(network->config.width, v, &graph->sequence);
+    regal_sequence_begin(&plan->sequence, network->parameters, v,
+                         &graph->sequence);
+    regal_sequence_finish(&plan->sequence, v, &graph->sequence);
   }
   graph->node = graph->sequence.out;
 }
@@ -89,8 +89,8 @@ static void encode(const regal_network *network, regal_graph_state *graph) {
   } else {
     const regal_gnn_plan *gnn = &plan->encoder[0];
     regal_gnn_forward(gnn, network->parameters, graph, &graph->encoder[0]);
-    graph->node = graph->encoder[0].node +
-                  (size_t)gnn->rounds * graph->encoding->nodes * gnn->width;
+    graph->node =
+        regal_gnn_states(gnn, &graph->encoder[0], graph->encoding->nodes);
     graph->edge = graph->encoder[0].edge;
   }
   if (plan->has_sequence)
@@ -116,19 +116,19 @@ static void run_heads(const regal_network *network, regal_graph_state *graph) {
   graph->entropy = 0;
   for (uint32_t i = 0; i < config->head_count; i++) {
     regal_head_domain domain = config->heads[i].domain;
+    const regal_head_plan *plan = &network->plan->head[i];
     regal_head_state *state = &graph->head[i];
-    const regal_real *in = state->in;
-    if (domain == REGAL_HEAD_NODE) {
-      if (network->plan->has_choices_in_sequence)
-        continue;
-      in = graph->node;
-    } else if (!blind && domain == REGAL_HEAD_TENSOR) {
-      read_tensors(graph, w, state->in);
-    } else if (!blind) {
-      regal_mean_forward(graph->encoding->nodes, w, graph->node, state->in);
+    if (plan->in_sequence) {
+      state->logits = NULL;
+      continue;
     }
-    graph->entropy += regal_head_forward(&network->plan->head[i],
-                                         network->parameters, blind, in, state);
+    if (!blind && domain == REGAL_HEAD_TENSOR)
+      read_tensors(graph, w, state->in);
+    else if (!blind && domain == REGAL_HEAD_GRAPH)
+      regal_mean_forward(graph->encoding->nodes, w, graph->node, state->in);
+    graph->entropy += regal_head_forward(
+        plan, network->parameters, blind,
+        domain == REGAL_HEAD_NODE ? graph->node : state->in, state);
   }
 }
 
@@ -139,7 +139,7 @@ static void run_baseline(const regal_network *network,
   size_t n = graph->encoding->nodes, w = network->config.width;
   regal_gnn_forward(&plan->baseline, parameters, graph, &graph->baseline);
   regal_mlp_forward(&plan->baseline_node, parameters, n,
-                    graph->baseline.node + plan->baseline.rounds * n * w,
+                    regal_gnn_states(&plan->baseline, &graph->baseline, n),
                     graph->baseline_hidden, graph->baseline_node);
   regal_mean_forward(n, w, graph->baseline_node, graph->baseline_pooled);
   regal_mlp_forward(&plan->baseline_head, parameters, 1, graph->baseline_pooled,
@@ -166,11 +166,6 @@ regal_status regal_network_forward(regal_context *context,
     if (with_baseline)
       run_baseline(network, graph);
   }
-  for (uint32_t i = 0; i < graphs; i++)
-    for (uint32_t h = 0; h < network->config.head_count; h++)
-      if (network->plan->has_choices_in_sequence &&
-          network->config.heads[h].domain == REGAL_HEAD_NODE)
-        work->graph[i].head[h].logits = NULL;
   return REGAL_OK;
 }
 

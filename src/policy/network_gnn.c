@@ -42,9 +42,36 @@
 #include "nn/recurrent.h"
 #include "policy/network_parts.h"
 
-static regal_message_edges gnn_edges(const regal_graph_state *graph) {
+/* A graph network at work on one graph. */
+typedef struct gnn_pass {
+  const regal_gnn_plan *plan;
+  const regal_real *parameters;
+  const regal_graph_state *graph;
+  const regal_gnn_state *state;
+  regal_network_scratch *scratch; /* backward only */
+  regal_message_edges edges;
+  size_t n, w;
+  uint32_t round;
+} gnn_pass;
+
+static gnn_pass gnn_begin(const regal_gnn_plan *plan,
+                          const regal_real *parameters,
+                          const regal_graph_state *graph,
+                          const regal_gnn_state *state) {
   const regal_encoding *e = graph->encoding;
-  return (regal_message_edges){e->edges, e->from, e->to};
+  return (gnn_pass){.plan = plan,
+                    .parameters = parameters,
+                    .graph = graph,
+                    .state = state,
+                    .edges = {e->edges, e->from, e->to},
+                    .n = e->nodes,
+                    .w = plan->width};
+}
+
+/* The part [N][widths * w] of the present round. */
+static regal_real *of_round(const gnn_pass *p, regal_real *rounds,
+                            size_t widths) {
+  return rounds + p->round * p->n * widths * p->w;
 }
 
 /* -- Messages: states [N][w] to messages [N][w] ---------------------------- */
@@ -56,168 +83,140 @@ static void scale_rows(size_t rows, size_t columns, const regal_real *scale,
       values[i * columns + j] *= scale[i];
 }
 
-static void arrive_forward(const regal_gnn_plan *plan,
-                           const regal_real *parameters,
-                           const regal_graph_state *graph,
-                           const regal_real *sums, regal_real *message) {
-  size_t n = graph->encoding->nodes, w = plan->width;
-  const regal_real *along = parameters + plan->summed_bias;
+static void arrive_forward(const gnn_pass *p, const regal_real *sums) {
+  size_t n = p->n, w = p->w;
+  const regal_real *along = p->parameters + p->plan->summed_bias;
+  const regal_real *share = p->graph->share;
+  regal_real *message = of_round(p, p->state->message, 1);
   for (size_t v = 0; v < n; v++)
     for (size_t j = 0; j < w; j++)
-      message[v * w + j] = graph->share[2 * v] * along[j] +
-                           graph->share[2 * v + 1] * along[w + j];
-  regal_multiply_rows(n, 2 * w, w, sums, parameters + plan->summed_weight, NULL,
-                      true, message, w);
+      message[v * w + j] =
+          share[2 * v] * along[j] + share[2 * v + 1] * along[w + j];
+  regal_multiply_rows(n, 2 * w, w, sums, p->parameters + p->plan->summed_weight,
+                      NULL, true, message, w);
 }
 
-static void messages_forward(const regal_gnn_plan *plan,
-                             const regal_real *parameters,
-                             const regal_graph_state *graph,
-                             const regal_gnn_state *state, uint32_t round) {
-  size_t n = graph->encoding->nodes, w = plan->width;
-  const regal_real *weight = parameters + plan->message_weight;
-  const regal_real *h = state->node + round * n * w;
-  regal_real *ends = state->ends + round * n * 4 * w;
-  regal_real *sums = state->sums + round * n * 2 * w;
-  regal_message_edges edges = gnn_edges(graph);
-  regal_multiply_rows(n, w, 2 * w, h, weight, NULL, false, ends, 4 * w);
-  regal_multiply_rows(n, w, 2 * w, h, weight + 2 * w * w, NULL, false,
-                      ends + 2 * w, 4 * w);
+static void messages_forward(const gnn_pass *p) {
+  size_t n = p->n, w = p->w;
+  regal_real *ends = of_round(p, p->state->ends, 4);
+  regal_real *sums = of_round(p, p->state->sums, 2);
+  for (int end = 0; end < 2; end++)
+    regal_multiply_rows(n, w, 2 * w, of_round(p, p->state->node, 1),
+                        p->parameters + p->plan->message_weight +
+                            end * 2 * w * w,
+                        NULL, false, ends + end * 2 * w, 4 * w);
   memset(sums, 0, n * 2 * w * sizeof *sums);
-  regal_messages_forward(&edges, w, ends, state->edge_part, sums);
-  if (plan->mean)
-    scale_rows(n, 2 * w, graph->scale, sums);
-  arrive_forward(plan, parameters, graph, sums, state->message + round * n * w);
+  regal_messages_forward(&p->edges, w, ends, p->state->edge_part, sums);
+  if (p->plan->mean)
+    scale_rows(n, 2 * w, p->graph->scale, sums);
+  arrive_forward(p, sums);
 }
 
-static void
-arrive_backward(const regal_gnn_plan *plan, const regal_real *parameters,
-                const regal_graph_state *graph, const regal_real *sums,
-                regal_network_scratch *scratch, regal_real *gradient) {
-  size_t n = graph->encoding->nodes, w = plan->width;
-  const regal_real *d = scratch->d_message;
-  regal_real *d_along = gradient + plan->summed_bias;
+static void arrive_backward(const gnn_pass *p) {
+  size_t n = p->n, w = p->w;
+  const regal_real *d = p->scratch->d_message, *share = p->graph->share;
+  regal_real *d_along = p->scratch->back.gradient + p->plan->summed_bias;
   for (size_t v = 0; v < n; v++)
     for (size_t j = 0; j < w; j++) {
-      d_along[j] += graph->share[2 * v] * d[v * w + j];
-      d_along[w + j] += graph->share[2 * v + 1] * d[v * w + j];
+      d_along[j] += share[2 * v] * d[v * w + j];
+      d_along[w + j] += share[2 * v + 1] * d[v * w + j];
     }
-  regal_weight_backward(n, 2 * w, w, sums, d, w,
-                        gradient + plan->summed_weight);
-  regal_input_backward(n, 2 * w, w, d, w, parameters + plan->summed_weight,
-                       scratch->d_sums, false, scratch->transposed);
+  regal_weight_backward(p->plan->summed_weight, 2 * w, w, &p->scratch->back, n,
+                        of_round(p, p->state->sums, 2), d, w,
+                        p->scratch->d_sums, false);
 }
 
 /* From scratch->d_message; adds to d_state and to the edges' parts. */
-static void
-messages_backward(const regal_gnn_plan *plan, const regal_real *parameters,
-                  const regal_graph_state *graph, const regal_gnn_state *state,
-                  uint32_t round, regal_real *d_state,
-                  regal_network_scratch *scratch, regal_real *gradient) {
-  size_t n = graph->encoding->nodes, w = plan->width;
-  const regal_real *h = state->node + round * n * w;
-  regal_message_edges edges = gnn_edges(graph);
-  arrive_backward(plan, parameters, graph, state->sums + round * n * 2 * w,
-                  scratch, gradient);
-  if (plan->mean)
-    scale_rows(n, 2 * w, graph->scale, scratch->d_sums);
-  memset(scratch->d_ends, 0, n * 4 * w * sizeof(regal_real));
-  regal_messages_backward(&edges, w, state->ends + round * n * 4 * w,
-                          state->edge_part, scratch->d_sums, scratch->d_ends,
-                          scratch->d_edge_part);
-  for (int end = 0; end < 2; end++) {
-    size_t at = plan->message_weight + end * 2 * w * w;
-    const regal_real *d = scratch->d_ends + end * 2 * w;
-    regal_weight_backward(n, w, 2 * w, h, d, 4 * w, gradient + at);
-    regal_input_backward(n, w, 2 * w, d, 4 * w, parameters + at, d_state, true,
-                         scratch->transposed);
-  }
+static void messages_backward(const gnn_pass *p, regal_real *d_state) {
+  regal_network_scratch *s = p->scratch;
+  size_t n = p->n, w = p->w;
+  arrive_backward(p);
+  if (p->plan->mean)
+    scale_rows(n, 2 * w, p->graph->scale, s->d_sums);
+  memset(s->d_ends, 0, n * 4 * w * sizeof(regal_real));
+  regal_messages_backward(&p->edges, w, of_round(p, p->state->ends, 4),
+                          p->state->edge_part, s->d_sums, s->d_ends,
+                          s->d_edge_part);
+  for (int end = 0; end < 2; end++)
+    regal_weight_backward(p->plan->message_weight + end * 2 * w * w, w, 2 * w,
+                          &s->back, n, of_round(p, p->state->node, 1),
+                          s->d_ends + end * 2 * w, 4 * w, d_state, true);
 }
 
 /* -- The node update: state and message to the next state ------------------ */
 
-static void update_forward(const regal_gnn_plan *plan,
-                           const regal_real *parameters, size_t n,
-                           const regal_gnn_state *state, uint32_t round) {
-  size_t w = plan->width;
-  const regal_real *h = state->node + round * n * w;
-  const regal_real *message = state->message + round * n * w;
-  regal_real *next = state->node + (round + 1) * n * w;
-  if (plan->update == REGAL_UPDATE_GRU) {
-    regal_real *gates = state->gates + round * n * 3 * w;
-    regal_real *gate_state = state->gate_state + round * n * 3 * w;
-    regal_dense_forward(&plan->gru_input, parameters, n, message, gates);
-    regal_dense_forward(&plan->gru_state, parameters, n, h, gate_state);
-    regal_gru_forward(n, w, gates, gate_state, h, next);
-    return;
-  }
-  const regal_mlp *mlp = &plan->update_mlp;
-  const regal_real *weight = parameters + mlp->first.weight;
-  regal_real *hidden = state->update + round * n * w;
-  regal_multiply_rows(n, w, w, h, weight, parameters + mlp->first.bias, false,
+static void gru_forward(const gnn_pass *p) {
+  const regal_real *h = of_round(p, p->state->node, 1);
+  regal_real *gates = of_round(p, p->state->gates, 3);
+  regal_real *gate_state = of_round(p, p->state->gate_state, 3);
+  regal_dense_forward(&p->plan->gru_input, p->parameters, p->n,
+                      of_round(p, p->state->message, 1), gates);
+  regal_dense_forward(&p->plan->gru_state, p->parameters, p->n, h, gate_state);
+  regal_gru_forward(p->n, p->w, gates, gate_state, h,
+                    p->state->node + (p->round + 1) * p->n * p->w);
+}
+
+static void gru_backward(const gnn_pass *p, const regal_real *d_next,
+                         regal_real *d_state) {
+  regal_network_scratch *s = p->scratch;
+  const regal_real *h = of_round(p, p->state->node, 1);
+  regal_gru_backward(p->n, p->w, of_round(p, p->state->gates, 3),
+                     of_round(p, p->state->gate_state, 3), h, d_next,
+                     s->d_gru_input, s->d_gru_state, d_state);
+  regal_dense_backward(&p->plan->gru_input, &s->back, p->n,
+                       of_round(p, p->state->message, 1), s->d_gru_input,
+                       s->d_message, false);
+  regal_dense_backward(&p->plan->gru_state, &s->back, p->n, h, s->d_gru_state,
+                       d_state, true);
+}
+
+static void mlp_forward(const gnn_pass *p) {
+  size_t n = p->n, w = p->w;
+  const regal_dense *first = &p->plan->update_mlp.first;
+  const regal_real *weight = p->parameters + first->weight;
+  const regal_real *h = of_round(p, p->state->node, 1);
+  regal_real *hidden = of_round(p, p->state->update, 1);
+  regal_real *next = p->state->node + (p->round + 1) * n * w;
+  regal_multiply_rows(n, w, w, h, weight, p->parameters + first->bias, false,
                       hidden, w);
-  regal_multiply_rows(n, w, w, message, weight + w * w, NULL, true, hidden, w);
+  regal_multiply_rows(n, w, w, of_round(p, p->state->message, 1),
+                      weight + w * w, NULL, true, hidden, w);
   regal_relu_forward(n * w, hidden);
-  regal_dense_forward(&mlp->second, parameters, n, hidden, next);
-  if (plan->update == REGAL_UPDATE_RESIDUAL)
+  regal_dense_forward(&p->plan->update_mlp.second, p->parameters, n, hidden,
+                      next);
+  if (p->plan->update == REGAL_UPDATE_RESIDUAL)
     for (size_t i = 0; i < n * w; i++)
       next[i] += h[i];
 }
 
-static void gru_update_backward(const regal_gnn_plan *plan,
-                                const regal_real *parameters, size_t n,
-                                const regal_gnn_state *state, uint32_t round,
-                                const regal_real *d_next, regal_real *d_state,
-                                regal_network_scratch *scratch,
-                                regal_real *gradient) {
-  size_t w = plan->width;
-  const regal_real *h = state->node + round * n * w;
-  const regal_real *message = state->message + round * n * w;
-  regal_gru_backward(n, w, state->gates + round * n * 3 * w,
-                     state->gate_state + round * n * 3 * w, h, d_next,
-                     scratch->d_gru_input, scratch->d_gru_state, d_state);
-  regal_dense_backward(&plan->gru_input, parameters, n, message,
-                       scratch->d_gru_input, gradient, scratch->d_message,
-                       false, scratch->transposed);
-  regal_dense_backward(&plan->gru_state, parameters, n, h, scratch->d_gru_state,
-                       gradient, d_state, true, scratch->transposed);
-}
-
-static void mlp_update_backward(const regal_gnn_plan *plan,
-                                const regal_real *parameters, size_t n,
-                                const regal_gnn_state *state, uint32_t round,
-                                const regal_real *d_next, regal_real *d_state,
-                                regal_network_scratch *scratch,
-                                regal_real *gradient) {
-  size_t w = plan->width;
-  const regal_mlp *mlp = &plan->update_mlp;
-  const regal_real *h = state->node + round * n * w;
-  const regal_real *message = state->message + round * n * w;
-  const regal_real *hidden = state->update + round * n * w;
-  const regal_real *weight = parameters + mlp->first.weight;
-  regal_real *d_weight = gradient + mlp->first.weight, *d = scratch->d_hidden;
-  regal_dense_backward(&mlp->second, parameters, n, hidden, d_next, gradient, d,
-                       false, scratch->transposed);
+static void mlp_backward(const gnn_pass *p, const regal_real *d_next,
+                         regal_real *d_state) {
+  const regal_mlp *mlp = &p->plan->update_mlp;
+  const regal_backprop *back = &p->scratch->back;
+  size_t n = p->n, w = p->w;
+  const regal_real *hidden = of_round(p, p->state->update, 1);
+  regal_real *d = back->d_hidden;
+  bool residual = p->plan->update == REGAL_UPDATE_RESIDUAL;
+  regal_dense_backward(&mlp->second, back, n, hidden, d_next, d, false);
   regal_relu_backward(n * w, hidden, d);
-  regal_add_rows(n, w, d, w, gradient + mlp->first.bias);
-  regal_weight_backward(n, w, w, h, d, w, d_weight);
-  regal_weight_backward(n, w, w, message, d, w, d_weight + w * w);
-  bool residual = plan->update == REGAL_UPDATE_RESIDUAL;
+  regal_add_rows(n, w, d, w, back->gradient + mlp->first.bias);
   if (residual)
     memcpy(d_state, d_next, n * w * sizeof *d_state);
-  regal_input_backward(n, w, w, d, w, weight, d_state, residual,
-                       scratch->transposed);
-  regal_input_backward(n, w, w, d, w, weight + w * w, scratch->d_message, false,
-                       scratch->transposed);
+  regal_weight_backward(mlp->first.weight, w, w, back, n,
+                        of_round(p, p->state->node, 1), d, w, d_state,
+                        residual);
+  regal_weight_backward(mlp->first.weight + w * w, w, w, back, n,
+                        of_round(p, p->state->message, 1), d, w,
+                        p->scratch->d_message, false);
 }
 
 /* -- The whole ------------------------------------------------------------- */
 
 void regal_gnn_forward(const regal_gnn_plan *plan, const regal_real *parameters,
                        const regal_graph_state *graph, regal_gnn_state *state) {
-  size_t n = graph->encoding->nodes, e = graph->encoding->edges;
-  size_t w = plan->width;
-  regal_mlp_forward(&plan->node, parameters, n, graph->node_x,
+  gnn_pass p = gnn_begin(plan, parameters, graph, state);
+  size_t e = p.edges.count, w = p.w;
+  regal_mlp_forward(&plan->node, parameters, p.n, graph->node_x,
                     state->node_hidden, state->node);
   if (plan->reads_edges)
     regal_mlp_forward(&plan->edge, parameters, e, graph->edge_x,
@@ -226,56 +225,46 @@ void regal_gnn_forward(const regal_gnn_plan *plan, const regal_real *parameters,
     regal_multiply_rows(
         e, w, 2 * w, state->edge, parameters + plan->message_weight + 4 * w * w,
         parameters + plan->message_bias, false, state->edge_part, 2 * w);
-  for (uint32_t round = 0; round < plan->rounds; round++) {
-    messages_forward(plan, parameters, graph, state, round);
-    update_forward(plan, parameters, n, state, round);
+  for (; p.round < plan->rounds; p.round++) {
+    messages_forward(&p);
+    (plan->update == REGAL_UPDATE_GRU ? gru_forward : mlp_forward)(&p);
   }
 }
 
 /* Adds to d_edge what the messages of all rounds had from the edges. */
-static void edge_part_backward(const regal_gnn_plan *plan,
-                               const regal_real *parameters, size_t e,
-                               const regal_gnn_state *state, regal_real *d_edge,
-                               regal_network_scratch *scratch,
-                               regal_real *gradient) {
-  size_t w = plan->width, at = plan->message_weight + 4 * w * w;
-  const regal_real *d = scratch->d_edge_part;
-  regal_weight_backward(e, w, 2 * w, state->edge, d, 2 * w, gradient + at);
-  regal_add_rows(e, 2 * w, d, 2 * w, gradient + plan->message_bias);
-  regal_input_backward(e, w, 2 * w, d, 2 * w, parameters + at, d_edge, true,
-                       scratch->transposed);
+static void edge_part_backward(const gnn_pass *p, regal_real *d_edge) {
+  size_t e = p->edges.count, w = p->w;
+  const regal_backprop *back = &p->scratch->back;
+  const regal_real *d = p->scratch->d_edge_part;
+  regal_add_rows(e, 2 * w, d, 2 * w, back->gradient + p->plan->message_bias);
+  regal_weight_backward(p->plan->message_weight + 4 * w * w, w, 2 * w, back, e,
+                        p->state->edge, d, 2 * w, d_edge, true);
 }
 
 void regal_gnn_backward(const regal_gnn_plan *plan,
-                        const regal_real *parameters,
                         const regal_graph_state *graph,
                         const regal_gnn_state *state, regal_real *d_node,
-                        regal_real *d_edge, regal_network_scratch *scratch,
-                        regal_real *gradient) {
-  size_t n = graph->encoding->nodes, e = graph->encoding->edges;
+                        regal_real *d_edge, regal_network_scratch *scratch) {
+  const regal_backprop *back = &scratch->back;
+  gnn_pass p = gnn_begin(plan, back->parameters, graph, state);
+  size_t e = p.edges.count;
   regal_real *d = d_node, *d_before = scratch->d_previous;
+  p.scratch = scratch;
   if (plan->rounds)
     memset(scratch->d_edge_part, 0, e * 2 * plan->width * sizeof(regal_real));
-  for (uint32_t round = plan->rounds; round-- > 0;) {
-    if (plan->update == REGAL_UPDATE_GRU)
-      gru_update_backward(plan, parameters, n, state, round, d, d_before,
-                          scratch, gradient);
-    else
-      mlp_update_backward(plan, parameters, n, state, round, d, d_before,
-                          scratch, gradient);
-    messages_backward(plan, parameters, graph, state, round, d_before, scratch,
-                      gradient);
+  for (p.round = plan->rounds; p.round-- > 0;) {
+    (plan->update == REGAL_UPDATE_GRU ? gru_backward : mlp_backward)(&p, d,
+                                                                     d_before);
+    messages_backward(&p, d_before);
     regal_real *swap = d;
     d = d_before;
     d_before = swap;
   }
-  regal_mlp_backward(&plan->node, parameters, n, graph->node_x,
-                     state->node_hidden, d, gradient, scratch->d_hidden, NULL,
-                     false, scratch->transposed);
+  regal_mlp_backward(&plan->node, back, p.n, graph->node_x, state->node_hidden,
+                     d, NULL, false);
   if (plan->rounds)
-    edge_part_backward(plan, parameters, e, state, d_edge, scratch, gradient);
+    edge_part_backward(&p, d_edge);
   if (plan->reads_edges)
-    regal_mlp_backward(&plan->edge, parameters, e, graph->edge_x,
-                       state->edge_hidden, d_edge, gradient, scratch->d_hidden,
-                       NULL, false, scratch->transposed);
+    regal_mlp_backward(&plan->edge, back, e, graph->edge_x, state->edge_hidden,
+                       d_edge, NULL, false);
 }

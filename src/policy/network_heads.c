@@ -21,15 +21,15 @@
 
 /* -- Probabilities and their gradient -------------------------------------- */
 
-double regal_head_probabilities(const regal_head_plan *plan,
-                                const regal_real *logits, regal_real *p,
-                                regal_real *log_p) {
+/* Probabilities of one item from its logits; returns the entropy. */
+static double item_forward(const regal_head_plan *plan, size_t item,
+                           const regal_head_state *state) {
   double entropy = 0;
-  size_t at = 0;
+  size_t at = item * plan->logits;
   for (uint32_t choice = 0; choice < plan->choices; choice++) {
     uint32_t levels = plan->levels[choice % plan->parts];
-    entropy +=
-        regal_categorical_forward(levels, logits + at, p + at, log_p + at);
+    entropy += regal_categorical_forward(levels, state->logits + at,
+                                         state->p + at, state->log_p + at);
     at += levels;
   }
   return entropy;
@@ -47,9 +47,7 @@ double regal_head_forward(const regal_head_plan *plan,
     if (blind)
       memcpy(state->logits + i * logits, parameters + plan->bias,
              logits * sizeof *state->logits);
-    entropy += regal_head_probabilities(plan, state->logits + i * logits,
-                                        state->p + i * logits,
-                                        state->log_p + i * logits);
+    entropy += item_forward(plan, i, state);
   }
   return entropy;
 }
@@ -74,51 +72,45 @@ void regal_head_loss(const regal_head_plan *plan, const regal_head_state *state,
 
 /* -- Choices --------------------------------------------------------------- */
 
-/* How actions are chosen: by random numbers, the likeliest, or as given. */
-typedef struct action_source {
+/* Actions of one graph, and how they are chosen: by random numbers, the
+ * likeliest, or as given. */
+typedef struct chooser {
+  const regal_network *network;
+  const regal_graph_state *graph;
+  regal_network_scratch *scratch;
+  uint8_t *actions;
   enum { ACTIONS_DRAWN, ACTIONS_LIKELIEST, ACTIONS_GIVEN } how;
-  uint64_t key;
-} action_source;
+  uint64_t key; /* of the drawn ones */
+} chooser;
 
-/* The choices of one item: sets actions[choices] (or reads them) and returns
- * their log-probability. `at` is the place of actions[0] in the vector. */
-static double choose(const regal_head_plan *plan, const action_source *source,
-                     const regal_real *p, const regal_real *log_p, size_t at,
-                     uint8_t *actions) {
+/* The choices of one item of a head, whose first action is number `at`;
+ * returns their log-probability. */
+static double choose(const chooser *c, const regal_head_plan *plan,
+                     const regal_head_state *state, size_t at, size_t item) {
+  const regal_real *p = state->p + item * plan->logits;
+  const regal_real *log_p = state->log_p + item * plan->logits;
   double sum = 0;
-  for (uint32_t choice = 0; choice < plan->choices; choice++) {
+  at += item * plan->choices;
+  for (uint32_t choice = 0; choice < plan->choices; choice++, at++) {
     uint32_t levels = plan->levels[choice % plan->parts];
-    if (source->how == ACTIONS_DRAWN)
-      actions[choice] = (uint8_t)regal_categorical_draw(
-          levels, p, regal_random_at(source->key, at + choice));
-    else if (source->how == ACTIONS_LIKELIEST)
-      actions[choice] = (uint8_t)regal_categorical_best(levels, p);
-    sum += log_p[actions[choice]];
+    if (c->how == ACTIONS_DRAWN)
+      c->actions[at] = (uint8_t)regal_categorical_draw(
+          levels, p, regal_random_at(c->key, at));
+    else if (c->how == ACTIONS_LIKELIEST)
+      c->actions[at] = (uint8_t)regal_categorical_best(levels, p);
+    sum += log_p[c->actions[at]];
     p += levels;
     log_p += levels;
   }
   return sum;
 }
 
-static size_t first_action(const regal_network *network,
-                           const regal_graph_state *graph, uint32_t head) {
-  size_t at = 0;
-  for (uint32_t i = 0; i < head; i++)
-    at += graph->head[i].items * network->plan->head[i].choices;
-  return at;
-}
-
-/* -- Choices that do not depend on each other ------------------------------ */
-
-static double choose_all(const regal_head_plan *plan,
-                         const action_source *source,
-                         const regal_head_state *state, size_t at,
-                         uint8_t *actions) {
+/* Choices that do not depend on each other. */
+static double choose_all(const chooser *c, const regal_head_plan *plan,
+                         const regal_head_state *state) {
   double sum = 0;
   for (size_t i = 0; i < state->items; i++)
-    sum += choose(plan, source, state->p + i * plan->logits,
-                  state->log_p + i * plan->logits, at + i * plan->choices,
-                  actions + i * plan->choices);
+    sum += choose(c, plan, state, state->action, i);
   return sum;
 }
 
@@ -128,96 +120,61 @@ static double choose_all(const regal_head_plan *plan,
 static void add_choices(const regal_network *network,
                         const regal_head_plan *plan, const uint8_t *actions,
                         regal_real *gates) {
-  size_t w = network->config.width;
-  size_t row = plan->action_row;
+  size_t w4 = 4 * network->config.width, row = plan->action_row;
+  const regal_real *rows =
+      network->parameters + network->plan->sequence.actions;
   for (uint32_t choice = 0; choice < plan->choices; choice++) {
-    const regal_real *weight = network->parameters +
-                               network->plan->sequence.actions +
-                               (row + actions[choice]) * 4 * w;
-    regal_add_rows(1, 4 * w, weight, 4 * w, gates);
+    regal_add_rows(1, w4, rows + (row + actions[choice]) * w4, w4, gates);
     row += plan->levels[choice % plan->parts];
   }
 }
 
-static bool in_sequence(const regal_network *network, uint32_t head) {
-  return network->plan->has_choices_in_sequence &&
-         network->config.heads[head].domain == REGAL_HEAD_NODE;
-}
-
-static void step(const regal_network *network, const regal_graph_state *graph,
-                 size_t v, const uint8_t *actions,
+static void step(const chooser *c, size_t v,
                  const regal_sequence_state *sequence) {
-  const regal_network_plan *plan = network->plan;
-  uint32_t w = network->config.width;
-  regal_sequence_begin(&plan->sequence, w, network->parameters, v, sequence);
-  for (uint32_t h = 0; v && h < network->config.head_count; h++)
-    if (in_sequence(network, h))
-      add_choices(network, &plan->head[h],
-                  actions + first_action(network, graph, h) +
+  const regal_network_plan *plan = c->network->plan;
+  size_t w = c->network->config.width;
+  regal_sequence_begin(&plan->sequence, c->network->parameters, v, sequence);
+  for (uint32_t h = 0; v && h < c->network->config.head_count; h++)
+    if (plan->head[h].in_sequence)
+      add_choices(c->network, &plan->head[h],
+                  c->actions + c->graph->head[h].action +
                       (v - 1) * plan->head[h].choices,
                   sequence->gates + v * 4 * w);
-  regal_sequence_finish(w, v, sequence);
+  regal_sequence_finish(&plan->sequence, v, sequence);
 }
 
-/* The choices of one head at node v, whose LSTM output is known. */
-static regal_network_draw
-choose_at(const regal_network *network, const regal_head_plan *plan,
-          const action_source *source, size_t v, size_t at, uint8_t *actions,
-          const regal_real *out, const regal_head_state *state) {
-  size_t w = network->config.width, logits = plan->logits;
-  regal_network_draw draw;
-  regal_mlp_forward(&plan->mlp, network->parameters, 1, out,
-                    state->hidden + v * w, state->logits + v * logits);
-  draw.entropy = regal_head_probabilities(plan, state->logits + v * logits,
-                                          state->p + v * logits,
-                                          state->log_p + v * logits);
-  at += v * plan->choices;
-  draw.log_probability = choose(plan, source, state->p + v * logits,
-                                state->log_p + v * logits, at, actions + at);
-  return draw;
-}
-
-static void run_sequence_choices(const regal_network *network,
-                                 const regal_graph_state *graph,
-                                 const action_source *source, uint8_t *actions,
-                                 regal_network_scratch *scratch,
-                                 regal_network_draw *draw) {
+static void choose_in_sequence(const chooser *c, regal_network_draw *draw) {
+  const regal_network *network = c->network;
   size_t w = network->config.width;
-  regal_sequence_state sequence = scratch->sequence;
-  sequence.input = graph->sequence.input;
-  for (size_t v = 0; v < graph->encoding->nodes; v++) {
-    step(network, graph, v, actions, &sequence);
+  regal_sequence_state sequence = c->scratch->sequence;
+  sequence.input = c->graph->sequence.input;
+  for (size_t v = 0; v < c->graph->encoding->nodes; v++) {
+    step(c, v, &sequence);
     for (uint32_t h = 0; h < network->config.head_count; h++) {
-      if (!in_sequence(network, h))
+      const regal_head_plan *plan = &network->plan->head[h];
+      const regal_head_state *state = &c->scratch->head[h];
+      if (!plan->in_sequence)
         continue;
-      regal_network_draw one =
-          choose_at(network, &network->plan->head[h], source, v,
-                    first_action(network, graph, h), actions,
-                    sequence.out + v * w, &scratch->head[h]);
-      draw->log_probability += one.log_probability;
-      draw->entropy += one.entropy;
+      regal_mlp_forward(&plan->mlp, network->parameters, 1,
+                        sequence.out + v * w, state->hidden + v * w,
+                        state->logits + v * plan->logits);
+      draw->entropy += item_forward(plan, v, state);
+      draw->log_probability +=
+          choose(c, plan, state, c->graph->head[h].action, v);
     }
   }
 }
 
 /* -- The whole ------------------------------------------------------------- */
 
-static regal_network_draw run_choices(const regal_network *network,
-                                      const regal_graph_state *graph,
-                                      const action_source *source,
-                                      uint8_t *actions,
-                                      regal_network_scratch *scratch) {
-  regal_network_draw draw = {.entropy = graph->entropy};
-  size_t at = 0;
-  for (uint32_t h = 0; h < network->config.head_count; h++) {
-    const regal_head_plan *plan = &network->plan->head[h];
-    if (!in_sequence(network, h))
-      draw.log_probability +=
-          choose_all(plan, source, &graph->head[h], at, actions + at);
-    at += graph->head[h].items * plan->choices;
-  }
-  if (network->plan->has_choices_in_sequence)
-    run_sequence_choices(network, graph, source, actions, scratch, &draw);
+static regal_network_draw run_choices(const chooser *c) {
+  const regal_network_plan *plan = c->network->plan;
+  regal_network_draw draw = {.entropy = c->graph->entropy};
+  for (uint32_t h = 0; h < c->network->config.head_count; h++)
+    if (!plan->head[h].in_sequence)
+      draw.log_probability += choose_all(c, &plan->head[h], &c->graph->head[h]);
+  if (plan->has_choices_in_sequence)
+    choose_in_sequence(c, &draw);
   return draw;
 }
 
@@ -228,10 +185,9 @@ void regal_network_sample(const regal_network *network,
   const regal_graph_state *state = &work->graph[graph];
   size_t count = regal_policy_actions(&network->config, state->encoding);
   for (uint32_t s = 0; s < samples; s++) {
-    action_source source = {ACTIONS_DRAWN,
-                            regal_random_key(key, REGAL_PURPOSE_POLICY, 1, s)};
-    regal_network_draw draw = run_choices(network, state, &source,
-                                          actions + s * count, &work->scratch);
+    regal_network_draw draw = run_choices(&(chooser){
+        network, state, &work->scratch, actions + s * count, ACTIONS_DRAWN,
+        regal_random_key(key, REGAL_PURPOSE_POLICY, 1, s)});
     if (draws)
       draws[s] = draw;
   }
@@ -240,9 +196,9 @@ void regal_network_sample(const regal_network *network,
 void regal_network_greedy(const regal_network *network,
                           regal_network_workspace *work, uint32_t graph,
                           uint8_t *actions, regal_network_draw *draw) {
-  action_source source = {.how = ACTIONS_LIKELIEST};
-  regal_network_draw made = run_choices(network, &work->graph[graph], &source,
-                                        actions, &work->scratch);
+  regal_network_draw made =
+      run_choices(&(chooser){network, &work->graph[graph], &work->scratch,
+                             actions, ACTIONS_LIKELIEST, 0});
   if (draw)
     *draw = made;
 }
@@ -251,6 +207,7 @@ regal_network_draw regal_network_replay(const regal_network *network,
                                         const regal_graph_state *graph,
                                         const uint8_t *actions,
                                         regal_network_scratch *scratch) {
-  action_source source = {.how = ACTIONS_GIVEN}; /* so they are not written */
-  return run_choices(network, graph, &source, (uint8_t *)actions, scratch);
+  return run_choices(&(chooser){network, graph, scratch,
+                                (uint8_t *)actions /* not written */,
+                                ACTIONS_GIVEN, 0});
 }

@@ -52,6 +52,7 @@ typedef struct regal_head_plan {
   uint32_t logits;      /* of one item */
   uint32_t choices;     /* of one item */
   uint32_t action_row;  /* of its first level, in the sequence */
+  bool in_sequence;     /* its choices are read by the node after */
 } regal_head_plan;
 
 struct regal_network_plan {
@@ -96,6 +97,7 @@ typedef struct regal_sequence_state {
 
 typedef struct regal_head_state {
   size_t items;
+  size_t action;         /* its first one, in an action vector */
   regal_real *in;        /* [items][in]; the nodes' states are not copied */
   regal_real *hidden;    /* [items][w] */
   regal_real *logits;    /* [items][logits] */
@@ -127,20 +129,19 @@ typedef struct regal_graph_state {
 /* -- Scratch, for the largest graph ---------------------------------------- */
 
 typedef struct regal_network_scratch {
-  regal_real *gradient;   /* [parameters]: of one graph */
-  regal_real *transposed; /* [largest block] */
-  regal_real *recurrent;  /* [4w][w] */
+  regal_backprop back;   /* the gradient of one graph, d_hidden
+                            [items, N or E][w] */
+  regal_real *recurrent; /* [4w][w] */
   regal_real *d_node, *d_state, *d_previous, *d_message; /* [N][w] */
   regal_real *d_sums;                                    /* [N][2w] */
   regal_real *d_ends, *d_gates, *d_gates_sum;            /* [N][4w] */
   regal_real *d_gru_input, *d_gru_state;                 /* [N][3w] */
   regal_real *d_edge, *d_edge_state;                     /* [E][w] */
   regal_real *d_edge_part;                               /* [E][2w] */
-  regal_real *d_hidden;                    /* [items, N or E][w] */
-  regal_real *d_in;                        /* [items][2w] */
-  regal_real *d_logits;                    /* [items][logits] */
+  regal_real *d_in;                                      /* [items][2w] */
+  regal_real *d_logits;                                  /* [items][logits] */
   regal_real *taken;                       /* [logits] of one item */
-  regal_real *small;                       /* [8w + experts] */
+  regal_real *small;                       /* [w] */
   regal_sequence_state sequence;           /* of one sample */
   regal_head_state head[REGAL_MOST_HEADS]; /* of its node heads */
 } regal_network_scratch;
@@ -166,11 +167,15 @@ void regal_gnn_forward(const regal_gnn_plan *plan, const regal_real *parameters,
 /* d_node [N][w] and d_edge [E][w] are the gradients of the final states; both
  * are used up. d_edge is not read when the plan reads no edges. */
 void regal_gnn_backward(const regal_gnn_plan *plan,
-                        const regal_real *parameters,
                         const regal_graph_state *graph,
                         const regal_gnn_state *state, regal_real *d_node,
-                        regal_real *d_edge, regal_network_scratch *scratch,
-                        regal_real *gradient);
+                        regal_real *d_edge, regal_network_scratch *scratch);
+/* The states [N][w] after the last round. */
+static inline regal_real *regal_gnn_states(const regal_gnn_plan *plan,
+                                           const regal_gnn_state *state,
+                                           size_t nodes) {
+  return state->node + plan->rounds * nodes * plan->width;
+}
 
 /* Mixes the experts' states by the gate, and back: sets d_node and d_edge of
  * every expert in turn and runs its backward. */
@@ -179,33 +184,25 @@ void regal_experts_forward(const regal_network *network,
 void regal_experts_backward(const regal_network *network,
                             const regal_graph_state *graph,
                             const regal_real *d_node, const regal_real *d_edge,
-                            regal_network_scratch *scratch,
-                            regal_real *gradient);
+                            regal_network_scratch *scratch);
 
 /* Node v of a sequence whose input is known, in two steps: the gates' sums
  * (to which the rows of earlier choices may be added), and their effect. */
-void regal_sequence_begin(const regal_sequence_plan *plan, uint32_t width,
+void regal_sequence_begin(const regal_sequence_plan *plan,
                           const regal_real *parameters, size_t v,
                           const regal_sequence_state *state);
-void regal_sequence_finish(uint32_t width, size_t v,
+void regal_sequence_finish(const regal_sequence_plan *plan, size_t v,
                            const regal_sequence_state *state);
-/* d_out [N][w] is used up; d_gates [N][4w] is set; adds to the gradient of the
- * recurrent weights. */
-void regal_sequence_backward(const regal_sequence_plan *plan, uint32_t width,
-                             const regal_real *parameters, size_t nodes,
+/* d_out [N][w] is used up; scratch->d_gates [N][4w] is set; adds to the
+ * gradient of the recurrent weights. */
+void regal_sequence_backward(const regal_sequence_plan *plan, size_t nodes,
                              const regal_sequence_state *state,
-                             regal_real *d_out, regal_real *d_gates,
-                             regal_network_scratch *scratch,
-                             regal_real *gradient);
+                             regal_real *d_out, regal_network_scratch *scratch);
 
 /* A head on all its items: logits, probabilities; returns the entropy. */
 double regal_head_forward(const regal_head_plan *plan,
                           const regal_real *parameters, bool blind,
                           const regal_real *in, regal_head_state *state);
-/* Probabilities of one item from its logits; returns the entropy. */
-double regal_head_probabilities(const regal_head_plan *plan,
-                                const regal_real *logits, regal_real *p,
-                                regal_real *log_p);
 
 /* share * advantages[s] * -log p(sample s) - entropy_weight * entropy, where
  * the actions of sample s start at actions + s * stride. */

@@ -140,12 +140,13 @@ static void plan_sequence(planner *p) {
   sequence->recurrent =
       add_block(p, "sequence", "state/weight", w, 4 * w, 1 / sqrt(w));
   open_forget_gate(p, sequence, w);
-  if (feeds_back && sequence->action_rows)
+  if (sequence->action_rows)
     sequence->actions = add_block(p, "sequence", "action/weight",
                                   sequence->action_rows, 4 * w, 1 / sqrt(w));
 }
 
-static void shape_head(regal_network_plan *plan, const regal_policy_head *head,
+static void shape_head(const regal_policy_config *config,
+                       const regal_policy_head *head, regal_network_plan *plan,
                        regal_head_plan *made) {
   *made = (regal_head_plan){
       .parts = head->bias_levels ? 3 : 2,
@@ -155,7 +156,9 @@ static void shape_head(regal_network_plan *plan, const regal_policy_head *head,
   made->logits = head->genes * made->gene_logits;
   made->choices = head->genes * made->parts;
   made->action_row = plan->sequence.action_rows;
-  if (head->domain == REGAL_HEAD_NODE)
+  made->in_sequence = config->kind == REGAL_POLICY_AUTOREGRESSIVE &&
+                      head->domain == REGAL_HEAD_NODE;
+  if (made->in_sequence)
     plan->sequence.action_rows += made->logits;
   plan->has_tensor_head |= head->domain == REGAL_HEAD_TENSOR;
   if (made->logits > plan->most_logits)
@@ -220,7 +223,8 @@ static void make(regal_network *network, uint64_t seed) {
   network->block_count = 0;
   network->parameter_count = 0;
   for (uint32_t i = 0; i < network->config.head_count; i++)
-    shape_head(p.plan, &network->config.heads[i], &p.plan->head[i]);
+    shape_head(&network->config, &network->config.heads[i], p.plan,
+               &p.plan->head[i]);
   plan_encoders(&p);
   plan_sequence(&p);
   plan_heads(&p);

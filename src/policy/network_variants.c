@@ -39,11 +39,6 @@ static void mix(size_t count, regal_real share, const regal_real *from,
     to[i] = (first ? 0 : to[i]) + share * from[i];
 }
 
-static const regal_real *last_node(const regal_gnn_plan *plan,
-                                   const regal_gnn_state *state, size_t n) {
-  return state->node + plan->rounds * n * plan->width;
-}
-
 void regal_experts_forward(const regal_network *network,
                            regal_graph_state *graph) {
   const regal_network_plan *plan = network->plan;
@@ -53,8 +48,8 @@ void regal_experts_forward(const regal_network *network,
   for (uint32_t i = 0; i < plan->encoders; i++) {
     regal_gnn_state *state = &graph->encoder[i];
     regal_gnn_forward(&plan->encoder[i], network->parameters, graph, state);
-    mix(n * w, graph->gate[i], last_node(&plan->encoder[i], state, n), i == 0,
-        graph->mixed_node);
+    mix(n * w, graph->gate[i], regal_gnn_states(&plan->encoder[i], state, n),
+        i == 0, graph->mixed_node);
     if (plan->has_tensor_head)
       mix(e * w, graph->gate[i], state->edge, i == 0, graph->mixed_edge);
   }
@@ -70,8 +65,7 @@ static double dot(size_t count, const regal_real *a, const regal_real *b) {
 /* From the gradient of the gate's shares. */
 static void gate_backward(const regal_network *network,
                           const regal_graph_state *graph, const double *d_share,
-                          regal_network_scratch *scratch,
-                          regal_real *gradient) {
+                          regal_network_scratch *scratch) {
   const regal_network_plan *plan = network->plan;
   size_t n = graph->encoding->nodes, w = network->config.width;
   regal_real d_logits[REGAL_MOST_EXPERTS];
@@ -80,30 +74,28 @@ static void gate_backward(const regal_network *network,
     mean += graph->gate[i] * d_share[i];
   for (uint32_t i = 0; i < plan->encoders; i++)
     d_logits[i] = (regal_real)(graph->gate[i] * (d_share[i] - mean));
-  regal_real *d_pooled = scratch->small, *d_second = d_pooled + w;
-  regal_mlp_backward(&plan->gate, network->parameters, 1, graph->gate_pooled,
-                     graph->gate_second, d_logits, gradient, d_second, d_pooled,
-                     false, scratch->transposed);
-  regal_real *d_hidden = scratch->d_hidden;
+  regal_real *d_pooled = scratch->small, *d_hidden = scratch->back.d_hidden;
+  regal_mlp_backward(&plan->gate, &scratch->back, 1, graph->gate_pooled,
+                     graph->gate_second, d_logits, d_pooled, false);
   memset(d_hidden, 0, n * w * sizeof *d_hidden);
   regal_mean_backward(n, w, d_pooled, d_hidden);
   regal_relu_backward(n * w, graph->gate_hidden, d_hidden);
-  regal_dense_backward(&plan->gate_node, network->parameters, n, graph->node_x,
-                       d_hidden, gradient, NULL, false, scratch->transposed);
+  regal_dense_backward(&plan->gate_node, &scratch->back, n, graph->node_x,
+                       d_hidden, NULL, false);
 }
 
 void regal_experts_backward(const regal_network *network,
                             const regal_graph_state *graph,
                             const regal_real *d_node, const regal_real *d_edge,
-                            regal_network_scratch *scratch,
-                            regal_real *gradient) {
+                            regal_network_scratch *scratch) {
   const regal_network_plan *plan = network->plan;
   size_t n = graph->encoding->nodes, e = graph->encoding->edges;
   size_t w = network->config.width;
   double d_share[REGAL_MOST_EXPERTS];
   for (uint32_t i = 0; i < plan->encoders; i++) {
     const regal_gnn_state *state = &graph->encoder[i];
-    d_share[i] = dot(n * w, d_node, last_node(&plan->encoder[i], state, n));
+    d_share[i] =
+        dot(n * w, d_node, regal_gnn_states(&plan->encoder[i], state, n));
     mix(n * w, graph->gate[i], d_node, true, scratch->d_state);
     if (plan->has_tensor_head) {
       d_share[i] += dot(e * w, d_edge, state->edge);
@@ -111,19 +103,18 @@ void regal_experts_backward(const regal_network *network,
     } else {
       memset(scratch->d_edge_state, 0, e * w * sizeof(regal_real));
     }
-    regal_gnn_backward(&plan->encoder[i], network->parameters, graph, state,
-                       scratch->d_state, scratch->d_edge_state, scratch,
-                       gradient);
+    regal_gnn_backward(&plan->encoder[i], graph, state, scratch->d_state,
+                       scratch->d_edge_state, scratch);
   }
-  gate_backward(network, graph, d_share, scratch, gradient);
+  gate_backward(network, graph, d_share, scratch);
 }
 
 /* -- Sequence -------------------------------------------------------------- */
 
-void regal_sequence_begin(const regal_sequence_plan *plan, uint32_t width,
+void regal_sequence_begin(const regal_sequence_plan *plan,
                           const regal_real *parameters, size_t v,
                           const regal_sequence_state *state) {
-  size_t w = width;
+  size_t w = plan->input.in;
   regal_real *gates = state->gates + v * 4 * w;
   memcpy(gates, state->input + v * 4 * w, 4 * w * sizeof *gates);
   if (v)
@@ -131,24 +122,24 @@ void regal_sequence_begin(const regal_sequence_plan *plan, uint32_t width,
                         parameters + plan->recurrent, NULL, true, gates, 4 * w);
 }
 
-void regal_sequence_finish(uint32_t width, size_t v,
+void regal_sequence_finish(const regal_sequence_plan *plan, size_t v,
                            const regal_sequence_state *state) {
-  size_t w = width;
+  size_t w = plan->input.in;
   regal_lstm_forward(w, state->gates + v * 4 * w,
                      v ? state->cell + (v - 1) * w : NULL, state->cell + v * w,
                      state->out + v * w);
 }
 
-void regal_sequence_backward(const regal_sequence_plan *plan, uint32_t width,
-                             const regal_real *parameters, size_t nodes,
+void regal_sequence_backward(const regal_sequence_plan *plan, size_t nodes,
                              const regal_sequence_state *state,
-                             regal_real *d_out, regal_real *d_gates,
-                             regal_network_scratch *scratch,
-                             regal_real *gradient) {
-  size_t w = width;
-  regal_real *d_cell = scratch->small;
+                             regal_real *d_out,
+                             regal_network_scratch *scratch) {
+  size_t w = plan->input.in;
+  const regal_backprop *back = &scratch->back;
+  regal_real *d_cell = scratch->small, *d_gates = scratch->d_gates;
   memset(d_cell, 0, w * sizeof *d_cell);
-  regal_transpose(w, 4 * w, parameters + plan->recurrent, scratch->recurrent);
+  regal_transpose(w, 4 * w, back->parameters + plan->recurrent,
+                  scratch->recurrent);
   for (size_t v = nodes; v-- > 0;) {
     regal_real *d = d_gates + v * 4 * w;
     regal_lstm_backward(w, state->gates + v * 4 * w,
@@ -159,6 +150,6 @@ void regal_sequence_backward(const regal_sequence_plan *plan, uint32_t width,
                           d_out + (v - 1) * w, w);
   }
   if (nodes)
-    regal_weight_backward(nodes - 1, w, 4 * w, state->out, d_gates + 4 * w,
-                          4 * w, gradient + plan->recurrent);
+    regal_weight_backward(plan->recurrent, w, 4 * w, back, nodes - 1,
+                          state->out, d_gates + 4 * w, 4 * w, NULL, false);
 }

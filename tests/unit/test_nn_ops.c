@@ -119,13 +119,12 @@ static void test_mlp(void **state) {
   x = some(12, 1);
   weights = some(32, 2);
   out_weights = some(8, 3);
+  regal_backprop back = {weights, gradient, transposed, d_hidden};
   regal_mlp_forward(&mlp, weights, 4, x, hidden, y);
-  regal_mlp_backward(&mlp, weights, 4, x, hidden, out_weights, gradient,
-                     d_hidden, dx, false, transposed);
+  regal_mlp_backward(&mlp, &back, 4, x, hidden, out_weights, dx, false);
   check(mlp_loss, x, 12, dx);
   check(mlp_loss, weights, 32, gradient);
-  regal_mlp_backward(&mlp, weights, 4, x, hidden, out_weights, gradient,
-                     d_hidden, dx, true, transposed);
+  regal_mlp_backward(&mlp, &back, 4, x, hidden, out_weights, dx, true);
   for (int i = 0; i < 12; i++)
     numbers[i] = dx[i] / 2;
   check(mlp_loss, x, 12, numbers);

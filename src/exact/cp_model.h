@@ -69,6 +69,9 @@ static inline int32_t regal_cp_literal(regal_cp_model *model) {
 static inline int32_t regal_cp_not(int32_t literal) {
   return -literal - 1;
 }
+static inline bool regal_cp_holds(const int64_t *values, int32_t literal) {
+  return literal >= 0 ? values[literal] : !values[regal_cp_not(literal)];
+}
 void regal_cp_minimise(regal_cp_model *model, int32_t variable);
 
 /* A constraint is begun, gets its terms and conditions, and is ended. Between

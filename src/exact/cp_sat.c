@@ -16,7 +16,6 @@
 #include "exact/solve.h"
 #include "heuristic/heuristics.h"
 
-#define DEFAULT_SECONDS 60
 /* The first slice; each is twice as long as the one before. */
 #define FIRST_SLICE 5.0
 /* Where a call cannot be stopped, none may take longer than a user waits. */
@@ -153,13 +152,19 @@ static regal_status solve_steps(run *run) {
 
 /* -- The model of phases --------------------------------------------------- */
 
-static regal_status take_phases(run *run, const regal_phases *phases,
-                                const regal_cp_answer *answer) {
+static regal_status try_phases(run *run, const regal_phases *phases,
+                               double until, bool *proven) {
+  regal_search *search = run->search;
+  regal_cp_answer answer = {.values = NULL};
   regal_plan *plan;
-  if (!answer->values)
+  REGAL_TRY(call(run, &phases->model, until, &answer));
+  *proven = answer.verdict == REGAL_CP_OPTIMAL ||
+            answer.verdict == REGAL_CP_INFEASIBLE;
+  if (!answer.values)
     return REGAL_OK;
-  REGAL_TRY(regal_phases_plan(phases, answer->values, &plan));
-  return regal_search_offer(run->search, plan);
+  regal_status status = regal_phases_plan(phases, answer.values, &plan);
+  regal_release(search->context, answer.values);
+  return status == REGAL_OK ? regal_search_offer(search, plan) : status;
 }
 
 static regal_status solve_phases(run *run) {
@@ -170,15 +175,9 @@ static regal_status solve_phases(run *run) {
   while (!proven && !regal_search_should_stop(search) &&
          regal_seconds() < until) {
     regal_phases phases;
-    regal_cp_answer answer = {.values = NULL};
     REGAL_TRY(regal_phases_create(search->context, search->problem,
                                   search->best, &phases));
-    regal_status status = call(run, &phases.model, until, &answer);
-    if (status == REGAL_OK)
-      status = take_phases(run, &phases, &answer);
-    proven = answer.verdict == REGAL_CP_OPTIMAL ||
-             answer.verdict == REGAL_CP_INFEASIBLE;
-    regal_release(search->context, answer.values);
+    regal_status status = try_phases(run, &phases, until, &proven);
     regal_phases_free(&phases);
     REGAL_TRY(status);
   }

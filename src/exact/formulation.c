@@ -25,7 +25,6 @@
  * ways one variable serves both directions (`both_ways`). */
 #include "exact/formulation.h"
 
-#include "base/carve.h"
 #include "base/compare.h"
 
 #define MOST_OPS 20000
@@ -63,27 +62,24 @@ static int64_t unit_of_time(const regal_problem *problem) {
   return unit ? unit : 1;
 }
 
-static int64_t unit_of_bytes(const regal_problem *problem) {
-  int64_t unit = 0;
-  for (uint32_t t = 0; t < problem->tensors; t++)
-    unit = gcd(unit, problem->bytes[t]);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    unit = gcd(gcd(unit, problem->resident_bytes[op]),
-               problem->graph->temporary_bytes[op]);
-  for (uint32_t p = 0; p < problem->shared; p++)
-    unit = gcd(unit, problem->shared_bytes[p]);
-  return unit ? unit : 1;
+static void count_bytes(form *form, const int64_t *bytes, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    form->unit_bytes = gcd(form->unit_bytes, bytes[i]);
+    form->all_bytes += bytes[i];
+  }
 }
 
-static int64_t all_bytes(const regal_problem *problem) {
-  int64_t sum = 0;
-  for (uint32_t t = 0; t < problem->tensors; t++)
-    sum += problem->bytes[t];
-  for (uint32_t op = 0; op < problem->ops; op++)
-    sum += problem->resident_bytes[op] + problem->graph->temporary_bytes[op];
-  for (uint32_t p = 0; p < problem->shared; p++)
-    sum += problem->shared_bytes[p];
-  return sum;
+/* The unit of bytes, and the sum of all sizes. */
+static void measure_bytes(form *form) {
+  const regal_problem *problem = form->problem;
+  count_bytes(form, problem->bytes, problem->tensors);
+  count_bytes(form, problem->resident_bytes, problem->ops);
+  count_bytes(form, problem->graph->temporary_bytes, problem->ops);
+  count_bytes(form, problem->shared_bytes, problem->shared);
+  /* limits need not be whole units */
+  if (form->request.goal == REGAL_EXACT_EXCESS || form->request.excess ||
+      !form->unit_bytes)
+    form->unit_bytes = 1;
 }
 
 /* Clock and places are tied together by pairs of steps. With too many of them
@@ -104,17 +100,13 @@ static regal_status choose_axes(form *form) {
   form->memory =
       !form->timed || (form->request.limits && can_keep_limits(form));
   form->limits_kept = form->memory && form->request.limits;
-  /* limits need not be whole units */
-  form->unit_bytes =
-      form->request.goal == REGAL_EXACT_EXCESS || form->request.excess
-          ? 1
-          : unit_of_bytes(problem);
+  measure_bytes(form);
   form->unit_ns = unit_of_time(problem);
   form->clock.timed = true;
   form->clock.horizon = form->request.at_most / form->unit_ns;
   form->places.horizon = regal_plan_most_steps(problem);
   if ((form->timed && form->clock.horizon >= LARGEST_NUMBER) ||
-      (form->memory && all_bytes(problem) / form->unit_bytes >= LARGEST_NUMBER))
+      (form->memory && form->all_bytes / form->unit_bytes >= LARGEST_NUMBER))
     return regal_fail(form->model.context, REGAL_BAD_INPUT,
                       "cp-sat: times or sizes are beyond %lld, more than "
                       "CP-SAT can count; try --method auto",
@@ -329,11 +321,19 @@ static void add_transfers(form *form) {
 
 /* -- All of it ------------------------------------------------------------- */
 
+/* An array with `value` everywhere. */
+static int32_t *carve(regal_carver *carver, size_t count, int32_t value) {
+  int32_t *array = regal_carve(carver, count, sizeof *array);
+  for (size_t i = 0; array && i < count; i++)
+    array[i] = value;
+  return array;
+}
+
 static void layout_axis(const regal_problem *problem, regal_exact_axis *axis,
                         regal_carver *carver) {
   size_t n = problem->ops, routes = (size_t)problem->tensors * problem->devices;
-  axis->start = regal_carve(carver, n, 4);
-  axis->sent = regal_carve(carver, routes, 4);
+  axis->start = carve(carver, n, 0);
+  axis->sent = carve(carver, routes, REGAL_CP_NONE);
   axis->head = regal_carve(carver, n, 8);
   axis->tail = regal_carve(carver, n, 8);
 }
@@ -341,46 +341,22 @@ static void layout_axis(const regal_problem *problem, regal_exact_axis *axis,
 static void layout(form *form, regal_carver *carver) {
   const regal_problem *problem = form->problem;
   size_t n = problem->ops, t = problem->tensors, d = problem->devices;
-  form->on = regal_carve(carver, n * d, 4);
-  form->runs = regal_carve(carver, n * d, 4);
-  form->sent = regal_carve(carver, t * d, 4);
-  form->arrives = regal_carve(carver, t * d, 4);
-  form->leaves = regal_carve(carver, t * d * d, 4);
-  form->leaves_if = regal_carve(carver, t * d * d, 4);
-  form->held = regal_carve(carver, t * d, 4);
-  form->from = regal_carve(carver, t * d, 4);
-  form->until = regal_carve(carver, t * d, 4);
-  form->length = regal_carve(carver, t * d, 4);
-  form->made = regal_carve(carver, t, 4);
-  form->hold = regal_carve(carver, problem->shared * d, 4);
+  form->on = carve(carver, n * d, REGAL_CP_FALSE);
+  form->runs = carve(carver, n * d, REGAL_CP_NONE);
+  form->sent = carve(carver, t * d, REGAL_CP_FALSE);
+  form->arrives = carve(carver, t * d, REGAL_CP_NONE);
+  form->leaves = carve(carver, t * d * d, REGAL_CP_NONE);
+  form->leaves_if = carve(carver, t * d * d, REGAL_CP_FALSE);
+  form->held = carve(carver, t * d, REGAL_CP_FALSE);
+  form->from = carve(carver, t * d, REGAL_CP_NONE);
+  form->until = carve(carver, t * d, REGAL_CP_NONE);
+  form->length = carve(carver, t * d, REGAL_CP_NONE);
+  form->made = carve(carver, t, REGAL_CP_NONE);
+  form->hold = carve(carver, problem->shared * d, REGAL_CP_FALSE);
+  form->room = carve(carver, d, REGAL_CP_NONE);
+  form->excess = carve(carver, d, REGAL_CP_NONE);
   layout_axis(problem, &form->clock, carver);
   layout_axis(problem, &form->places, carver);
-}
-
-static void fill(int32_t *array, size_t count, int32_t value) {
-  for (size_t i = 0; i < count; i++)
-    array[i] = value;
-}
-
-static void clear(form *form) {
-  size_t n = form->problem->ops, t = form->problem->tensors;
-  size_t d = form->devices;
-  fill(form->runs, n * d, REGAL_CP_NONE);
-  fill(form->sent, t * d, REGAL_CP_FALSE);
-  fill(form->clock.sent, t * d, REGAL_CP_NONE);
-  fill(form->places.sent, t * d, REGAL_CP_NONE);
-  fill(form->arrives, t * d, REGAL_CP_NONE);
-  fill(form->leaves, t * d * d, REGAL_CP_NONE);
-  fill(form->leaves_if, t * d * d, REGAL_CP_FALSE);
-  fill(form->held, t * d, REGAL_CP_FALSE);
-  fill(form->from, t * d, REGAL_CP_NONE);
-  fill(form->until, t * d, REGAL_CP_NONE);
-  fill(form->length, t * d, REGAL_CP_NONE);
-  fill(form->made, t, REGAL_CP_NONE);
-  fill(form->hold, form->problem->shared * d, REGAL_CP_FALSE);
-  fill(form->room, REGAL_MAX_DEVICES, REGAL_CP_NONE);
-  fill(form->excess, REGAL_MAX_DEVICES, REGAL_CP_NONE);
-  form->makespan = form->peak = REGAL_CP_NONE;
 }
 
 static regal_status check_size(regal_context *context,
@@ -405,7 +381,7 @@ static regal_status build(form *form) {
   if (form->memory) {
     order_ops(form, &form->places);
     order_transfers(form, &form->places);
-    REGAL_TRY(regal_formulate_memory(form, all_bytes(form->problem)));
+    REGAL_TRY(regal_formulate_memory(form));
   }
   if (form->timed && form->memory)
     REGAL_TRY(regal_formulate_order(form));
@@ -416,15 +392,17 @@ regal_status regal_formulate(regal_context *context,
                              const regal_problem *problem,
                              const regal_exact_request *request,
                              regal_formulation *formulation) {
-  regal_formulation made = {
-      .problem = problem, .request = *request, .devices = problem->devices};
+  regal_formulation made = {.problem = problem,
+                            .request = *request,
+                            .devices = problem->devices,
+                            .makespan = REGAL_CP_NONE,
+                            .peak = REGAL_CP_NONE};
   REGAL_TRY(check_size(context, problem));
   made.model.context = context;
   REGAL_TRY(choose_axes(&made));
   regal_carver carver = {NULL, 0};
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&made, &carver)));
   made.block = carver.base;
-  clear(&made);
   regal_cp_init(&made.model, context, MOST_ROWS);
   regal_status status = build(&made);
   if (status != REGAL_OK)

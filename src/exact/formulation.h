@@ -18,6 +18,7 @@
 #ifndef REGAL_EXACT_FORMULATION_H
 #define REGAL_EXACT_FORMULATION_H
 
+#include "base/carve.h"
 #include "cost/model/plan.h"
 #include "exact/cp_model.h"
 
@@ -74,6 +75,7 @@ typedef struct regal_formulation {
   bool limits_kept;   /* solutions are within the limits, except for `excess` */
   bool both_ways;     /* a tensor's two transfers are one step: d = 2 */
   int64_t unit_ns, unit_bytes;
+  int64_t all_bytes; /* the sum of all sizes, not in units */
   uint32_t devices;
   regal_exact_axis clock, places;
   int32_t makespan, peak; /* or NONE */
@@ -86,11 +88,11 @@ typedef struct regal_formulation {
   int32_t *leaves;    /* [(tensor * devices + to) * devices + from] interval */
   int32_t *leaves_if; /* the same, literal */
   int32_t *held;      /* [tensors * devices] literal: is there at some time */
-  int32_t *from, *until, *length;    /* [tensors * devices] variables */
-  int32_t *made;                     /* [tensors] when bytes begin to count */
-  int32_t *hold;                     /* [shared * devices] literal */
-  int32_t room[REGAL_MAX_DEVICES];   /* for tensors, beside what is resident */
-  int32_t excess[REGAL_MAX_DEVICES]; /* beyond the limit */
+  int32_t *from, *until, *length; /* [tensors * devices] variables */
+  int32_t *made;                  /* [tensors] when bytes begin to count */
+  int32_t *hold;                  /* [shared * devices] literal */
+  int32_t *room;   /* [devices] for tensors, beside what is resident */
+  int32_t *excess; /* [devices] beyond the limit */
   regal_exact_reuse *reuse;
   size_t reuse_count, reuse_room;
   regal_exact_life *lives;
@@ -119,13 +121,22 @@ regal_status regal_formulation_plan(const regal_formulation *formulation,
 int64_t regal_formulation_goal(const regal_formulation *formulation,
                                int64_t value);
 
-/* A plan from starts: steps by start, then end, then as the graph goes.
- * sent_start has an entry for each (tensor, device). */
+/* Where ops are, and when steps start and end on one axis. */
+typedef struct regal_exact_times {
+  uint8_t *placement;             /* [ops] */
+  int64_t *start, *end;           /* [ops] */
+  int64_t *sent_start, *sent_end; /* [tensors * devices] */
+  void *block;
+} regal_exact_times;
+
+regal_status regal_exact_times_create(regal_context *context,
+                                      const regal_problem *problem,
+                                      regal_exact_times *times);
+/* A plan from times, which it frees: steps by start, then end, then as the
+ * graph goes. */
 regal_status regal_exact_plan(regal_context *context,
                               const regal_problem *problem,
-                              const uint8_t *placement, const int64_t *start,
-                              const int64_t *end, const int64_t *sent_start,
-                              const int64_t *sent_end, regal_plan **plan);
+                              regal_exact_times *times, regal_plan **plan);
 
 /* Whether the placement needs the transfer of the tensor to the device. */
 bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
@@ -135,8 +146,7 @@ bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
 void regal_formulate_time(regal_formulation *formulation);
 regal_status regal_formulate_order(regal_formulation *formulation);
 regal_status regal_formulate_reuse(regal_formulation *formulation);
-regal_status regal_formulate_memory(regal_formulation *formulation,
-                                    int64_t all_bytes);
+regal_status regal_formulate_memory(regal_formulation *formulation);
 
 /* later >= end of the op, when the condition holds. */
 void regal_exact_after_op(regal_formulation *formulation,

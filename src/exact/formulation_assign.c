@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/carve.h"
 #include "base/compare.h"
 #include "exact/formulation.h"
 
@@ -66,10 +65,6 @@ static void set_literal(assignment *a, int32_t literal, bool value) {
 
 static uint32_t relabel(const assignment *a, uint32_t device) {
   return device == 0 ? a->swapped : device == a->swapped ? 0 : device;
-}
-
-static bool holds(const assignment *a, int32_t literal) {
-  return literal >= 0 ? a->values[literal] : !a->values[regal_cp_not(literal)];
 }
 
 static bool is_needed(const assignment *a, uint32_t tensor, uint32_t to) {
@@ -181,8 +176,9 @@ static void assign_pairs(assignment *a) {
     const regal_exact_pair *pair = &form->pairs[i];
     bool meet = false;
     for (uint32_t r = 0; !meet && r < regal_exact_resources(form); r++)
-      meet = holds(a, regal_exact_uses(form, pair->step[0], r)) &&
-             holds(a, regal_exact_uses(form, pair->step[1], r));
+      meet =
+          regal_cp_holds(a->values, regal_exact_uses(form, pair->step[0], r)) &&
+          regal_cp_holds(a->values, regal_exact_uses(form, pair->step[1], r));
     bool first = place_of(a, pair->step[0]) < place_of(a, pair->step[1]);
     set_literal(a, pair->first[0], meet && first);
     set_literal(a, pair->first[1], meet && !first);
@@ -294,7 +290,8 @@ static int64_t resident(const assignment *a, uint32_t device) {
     if (a->placement[op] == device)
       bytes += problem->resident_bytes[op];
   for (uint32_t p = 0; p < problem->shared; p++)
-    if (holds(a, form->hold[(size_t)p * form->devices + device]))
+    if (regal_cp_holds(a->values,
+                       form->hold[(size_t)p * form->devices + device]))
       bytes += problem->shared_bytes[p];
   return bytes;
 }

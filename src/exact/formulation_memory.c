@@ -178,8 +178,7 @@ static void limit_excess(form *form) {
                0);
 }
 
-regal_status regal_formulate_memory(regal_formulation *formulation,
-                                    int64_t all_bytes) {
+regal_status regal_formulate_memory(regal_formulation *formulation) {
   const regal_problem *problem = formulation->problem;
   const regal_exact_request *request = &formulation->request;
   REGAL_TRY(regal_formulate_reuse(formulation));
@@ -195,7 +194,7 @@ regal_status regal_formulate_memory(regal_formulation *formulation,
     regal_cp_minimise(&formulation->model, formulation->peak);
   }
   for (uint32_t a = 0; a < formulation->devices; a++)
-    limit_device(formulation, a, units(formulation, all_bytes));
+    limit_device(formulation, a, units(formulation, formulation->all_bytes));
   if (request->excess)
     limit_excess(formulation);
   return REGAL_OK;

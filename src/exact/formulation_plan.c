@@ -6,9 +6,6 @@
 #include "exact/formulation.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/carve.h"
 
 typedef regal_formulation form;
 
@@ -24,9 +21,7 @@ static int compare_steps(const void *left, const void *right) {
     return a->start < b->start ? -1 : 1;
   if (a->end != b->end)
     return a->end < b->end ? -1 : 1;
-  if (a->rank != b->rank)
-    return a->rank < b->rank ? -1 : 1;
-  return 0;
+  return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
 bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
@@ -39,11 +34,31 @@ bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
   return false;
 }
 
-regal_status regal_exact_plan(regal_context *context,
+static void layout(const regal_problem *problem, regal_exact_times *times,
+                   regal_carver *carver) {
+  size_t n = problem->ops, routes = (size_t)problem->tensors * problem->devices;
+  times->placement = regal_carve(carver, n, 1);
+  times->start = regal_carve(carver, n, 8);
+  times->end = regal_carve(carver, n, 8);
+  times->sent_start = regal_carve(carver, routes, 8);
+  times->sent_end = regal_carve(carver, routes, 8);
+}
+
+regal_status regal_exact_times_create(regal_context *context,
+                                      const regal_problem *problem,
+                                      regal_exact_times *times) {
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(
+      REGAL_CARVE_BLOCK(context, carver, layout(problem, times, &carver)));
+  times->block = carver.base;
+  return REGAL_OK;
+}
+
+static regal_status make_plan(regal_context *context,
                               const regal_problem *problem,
-                              const uint8_t *placement, const int64_t *start,
-                              const int64_t *end, const int64_t *sent_start,
-                              const int64_t *sent_end, regal_plan **plan) {
+                              const regal_exact_times *times,
+                              regal_plan **plan) {
+  const uint8_t *placement = times->placement;
   uint32_t d = problem->devices, count = 0;
   size_t most = regal_plan_most_steps(problem);
   timed_step *steps = regal_alloc(context, most, sizeof *steps);
@@ -51,8 +66,8 @@ regal_status regal_exact_plan(regal_context *context,
     return regal_fail_memory(context);
   for (uint32_t op = 0; op < problem->ops; op++)
     steps[count++] =
-        (timed_step){start[op],
-                     end[op],
+        (timed_step){times->start[op],
+                     times->end[op],
                      (uint64_t)op * 2,
                      {op, REGAL_RUN, placement[op], placement[op]}};
   for (uint32_t t = 0; t < problem->tensors; t++)
@@ -60,48 +75,34 @@ regal_status regal_exact_plan(regal_context *context,
       if (regal_exact_needs(problem, placement, t, to)) {
         uint32_t op = problem->producer[t];
         size_t at = (size_t)t * d + to;
-        steps[count++] =
-            (timed_step){sent_start[at], sent_end[at], (uint64_t)op * 2 + 1,
-                         regal_plan_send(problem, t, placement[op], to)};
+        steps[count++] = (timed_step){
+            times->sent_start[at], times->sent_end[at], (uint64_t)op * 2 + 1,
+            regal_plan_send(problem, t, placement[op], to)};
       }
   qsort(steps, count, sizeof *steps, compare_steps);
-  regal_plan *made;
-  regal_status status = regal_plan_create(context, count, &made);
+  regal_status status = regal_plan_create(context, count, plan);
   for (uint32_t i = 0; status == REGAL_OK && i < count; i++)
-    made->steps[made->step_count++] = steps[i].step;
+    (*plan)->steps[(*plan)->step_count++] = steps[i].step;
   regal_release(context, steps);
-  if (status == REGAL_OK)
-    *plan = made;
   return status;
 }
 
-static bool holds(const int64_t *values, int32_t literal) {
-  return literal >= 0 ? values[literal] : !values[regal_cp_not(literal)];
+regal_status regal_exact_plan(regal_context *context,
+                              const regal_problem *problem,
+                              regal_exact_times *times, regal_plan **plan) {
+  regal_status status = make_plan(context, problem, times, plan);
+  regal_release(context, times->block);
+  return status;
 }
 
-/* [ops] and [tensors * devices]: starts and ends on one axis. */
-typedef struct starts {
-  uint8_t *placement;
-  int64_t *start, *end, *sent_start, *sent_end;
-} starts;
-
-static void layout(const regal_problem *problem, starts *s,
-                   regal_carver *carver) {
-  size_t n = problem->ops, routes = (size_t)problem->tensors * problem->devices;
-  s->placement = regal_carve(carver, n, 1);
-  s->start = regal_carve(carver, n, 8);
-  s->end = regal_carve(carver, n, 8);
-  s->sent_start = regal_carve(carver, routes, 8);
-  s->sent_end = regal_carve(carver, routes, 8);
-}
-
-static void read_starts(const form *form, const int64_t *values, starts *s) {
+static void read_times(const form *form, const int64_t *values,
+                       regal_exact_times *s) {
   const regal_problem *problem = form->problem;
   const regal_exact_axis *axis = form->memory ? &form->places : &form->clock;
   uint32_t d = form->devices;
   for (uint32_t op = 0; op < problem->ops; op++) {
     for (uint32_t a = 0; a < d; a++)
-      if (holds(values, form->on[(size_t)op * d + a]))
+      if (regal_cp_holds(values, regal_exact_on(form, op, a)))
         s->placement[op] = (uint8_t)a;
     s->start[op] = values[axis->start[op]];
     s->end[op] =
@@ -123,12 +124,8 @@ regal_status regal_formulation_plan(const regal_formulation *formulation,
                                     const int64_t *values, regal_plan **plan) {
   const regal_problem *problem = formulation->problem;
   regal_context *context = formulation->model.context;
-  starts s;
-  regal_carver carver = {NULL, 0};
-  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(problem, &s, &carver)));
-  read_starts(formulation, values, &s);
-  regal_status status = regal_exact_plan(context, problem, s.placement, s.start,
-                                         s.end, s.sent_start, s.sent_end, plan);
-  regal_release(context, carver.base);
-  return status;
+  regal_exact_times times;
+  REGAL_TRY(regal_exact_times_create(context, problem, &times));
+  read_times(formulation, values, &times);
+  return regal_exact_plan(context, problem, &times, plan);
 }

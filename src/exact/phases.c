@@ -7,6 +7,7 @@
  */
 #include "exact/phases.h"
 
+#include "base/compare.h"
 #include "exact/formulation.h"
 
 #define FEWEST_PHASES 12
@@ -106,8 +107,7 @@ static void add_loads(regal_phases *p) {
 
 /* The phase of each op; transfers that follow each other directly are between
  * the same two phases. Returns the number of phases. */
-static uint32_t read_phases(const regal_problem *problem,
-                            const regal_plan *plan, uint32_t *phase,
+static uint32_t read_phases(const regal_plan *plan, uint32_t *phase,
                             uint8_t *placement) {
   uint32_t now = 0;
   bool ran = false;
@@ -122,7 +122,6 @@ static uint32_t read_phases(const regal_problem *problem,
     }
     ran = runs;
   }
-  (void)problem;
   return now + 1;
 }
 
@@ -140,7 +139,7 @@ static regal_status hint(regal_phases *p, const uint32_t *phase,
     for (uint32_t k = 1; k <= phase[op]; k++)
       values[since(p, op, k)] = 1;
     values[*literal_in(p, op, phase[op], device)] = 1;
-    if (p->on && problem->leader[op] == op)
+    if (problem->leader && problem->leader[op] == op)
       values[p->on[op]] = !device;
   }
   for (uint32_t k = 0; k < p->phases; k++) {
@@ -148,7 +147,7 @@ static regal_status hint(regal_phases *p, const uint32_t *phase,
     for (uint32_t op = 0; op < problem->ops; op++)
       if (phase[op] == k)
         load[placement[op]] += regal_problem_run_ns(problem, op, placement[op]);
-    values[p->takes[k]] = load[0] > load[1] ? load[0] : load[1];
+    values[p->takes[k]] = regal_larger(load[0], load[1]);
   }
   p->model.hint = values;
   return REGAL_OK;
@@ -161,28 +160,27 @@ static void build(regal_phases *p) {
   for (uint32_t op = 0; op < problem->ops; op++) {
     for (REGAL_ROW(s, problem->successor_begin, op))
       add_edge(p, op, problem->successor[s]);
-    if (p->on)
+    if (problem->leader)
       add_group(p, op);
   }
   add_loads(p);
 }
 
+static void layout(regal_phases *p, regal_carver *carver) {
+  size_t ops = p->problem->ops, cells = ops * p->phases;
+  p->in = regal_carve(carver, cells * 2, sizeof *p->in);
+  p->since = regal_carve(carver, cells, sizeof *p->since);
+  p->takes = regal_carve(carver, p->phases, sizeof *p->takes);
+  p->on = regal_carve(carver, ops, sizeof *p->on);
+}
+
 static regal_status fill(regal_phases *p, const regal_plan *known,
                          uint32_t *phase, uint8_t *placement) {
-  const regal_problem *problem = p->problem;
-  regal_context *context = p->model.context;
-  uint32_t has = read_phases(problem, known, phase, placement);
-  p->phases = has < FEWEST_PHASES ? FEWEST_PHASES
-              : has > MOST_PHASES ? FEWEST_PHASES
-                                  : has;
-  size_t cells = (size_t)problem->ops * p->phases;
-  p->in = regal_alloc(context, cells * 2, 4);
-  p->since = regal_alloc(context, cells, 4);
-  p->takes = regal_alloc(context, p->phases, 4);
-  if (problem->leader)
-    p->on = regal_alloc(context, problem->ops, 4);
-  if (!p->in || !p->since || !p->takes || (problem->leader && !p->on))
-    return regal_fail_memory(context);
+  regal_carver carver = {NULL, 0};
+  uint32_t has = read_phases(known, phase, placement);
+  p->phases = has < FEWEST_PHASES || has > MOST_PHASES ? FEWEST_PHASES : has;
+  REGAL_TRY(REGAL_CARVE_BLOCK(p->model.context, carver, layout(p, &carver)));
+  p->block = carver.base;
   build(p);
   REGAL_TRY(regal_cp_status(&p->model));
   return has <= p->phases ? hint(p, phase, placement) : REGAL_OK;
@@ -208,34 +206,32 @@ regal_status regal_phases_create(regal_context *context,
 
 void regal_phases_free(regal_phases *phases) {
   regal_context *context = phases->model.context;
-  regal_release(context, phases->in);
-  regal_release(context, phases->since);
-  regal_release(context, phases->takes);
-  regal_release(context, phases->on);
+  regal_release(context, phases->block);
   regal_cp_free(&phases->model);
 }
 
 /* Phase k's ops start at 2k + 1; what they read from elsewhere comes at 2k, all
  * of it before any of them. */
 static void read_solution(const regal_phases *p, const int64_t *values,
-                          uint8_t *placement, int64_t *start, int64_t *sent) {
+                          regal_exact_times *times) {
   const regal_problem *problem = p->problem;
   for (uint32_t op = 0; op < problem->ops; op++)
     for (uint32_t k = 0; k < p->phases; k++)
       for (uint32_t a = 0; a < 2; a++)
-        if (*literal_in(p, op, k, a) >= 0 && values[*literal_in(p, op, k, a)]) {
-          placement[op] = (uint8_t)a;
-          start[op] = 2 * (int64_t)k + 1;
+        if (regal_cp_holds(values, *literal_in(p, op, k, a))) {
+          times->placement[op] = (uint8_t)a;
+          times->start[op] = times->end[op] = 2 * (int64_t)k + 1;
         }
   for (uint32_t t = 0; t < problem->tensors; t++)
     for (uint32_t a = 0; a < 2; a++) {
-      int64_t *at = &sent[(size_t)t * 2 + a];
-      *at = INT64_MAX;
+      int64_t first = INT64_MAX;
       for (REGAL_ROW(u, problem->use_begin, t)) {
         uint32_t op = problem->consumer[u];
-        if (placement[op] == a && start[op] - 1 < *at)
-          *at = start[op] - 1;
+        if (times->placement[op] == a)
+          first = regal_smaller(first, times->start[op] - 1);
       }
+      size_t at = (size_t)t * 2 + a;
+      times->sent_start[at] = times->sent_end[at] = first;
     }
 }
 
@@ -243,20 +239,8 @@ regal_status regal_phases_plan(const regal_phases *phases,
                                const int64_t *values, regal_plan **plan) {
   const regal_problem *problem = phases->problem;
   regal_context *context = phases->model.context;
-  uint8_t *placement = regal_alloc(context, problem->ops, 1);
-  int64_t *start = regal_alloc(context, problem->ops, sizeof *start);
-  int64_t *sent =
-      regal_alloc(context, (size_t)problem->tensors * 2, sizeof *sent);
-  regal_status status = REGAL_OK;
-  if (!placement || !start || !sent)
-    status = regal_fail_memory(context);
-  if (status == REGAL_OK) {
-    read_solution(phases, values, placement, start, sent);
-    status = regal_exact_plan(context, problem, placement, start, start, sent,
-                              sent, plan);
-  }
-  regal_release(context, sent);
-  regal_release(context, start);
-  regal_release(context, placement);
-  return status;
+  regal_exact_times times;
+  REGAL_TRY(regal_exact_times_create(context, problem, &times));
+  read_solution(phases, values, &times);
+  return regal_exact_plan(context, problem, &times, plan);
 }

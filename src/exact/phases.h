@@ -19,14 +19,15 @@ typedef struct regal_phases {
   int32_t *in;    /* [(op * phases + phase) * 2 + device] literal */
   int32_t *since; /* [op * phases + phase] literal: not before this phase */
   int32_t *takes; /* [phases] variable */
-  int32_t *on;    /* [ops] literal of a group: on device 0; or NULL */
+  int32_t *on;    /* [ops] literal of a group: on device 0 */
+  void *block;
 } regal_phases;
 
 /* Whether the problem is of this kind. */
 bool regal_phases_apply(const regal_problem *problem);
 
 /* `known` is a plan to start from; it sets how many phases there are, and is
- * the hint if they are not too many. `most_ns` is the sum of a solution. */
+ * the hint if they are not too many. */
 regal_status regal_phases_create(regal_context *context,
                                  const regal_problem *problem,
                                  const regal_plan *known, regal_phases *made);

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -23,9 +24,7 @@ typedef struct solving {
   void *environment; /* or NULL: cannot be stopped */
   void *response;    /* allocated by malloc */
   int response_size;
-  pthread_mutex_t mutex;
-  pthread_cond_t finished;
-  bool done; /* under mutex */
+  sem_t done;
 } solving;
 
 static void call(solving *solving) {
@@ -44,13 +43,11 @@ static void call(solving *solving) {
 static void *thread_main(void *argument) {
   solving *solving = argument;
   call(solving);
-  pthread_mutex_lock(&solving->mutex);
-  solving->done = true;
-  pthread_cond_signal(&solving->finished);
-  pthread_mutex_unlock(&solving->mutex);
+  sem_post(&solving->done);
   return NULL;
 }
 
+/* Whether it is done; a signal may end the wait early. */
 static bool wait_a_moment(solving *solving) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -59,24 +56,12 @@ static bool wait_a_moment(solving *solving) {
     until.tv_nsec -= 1000000000L;
     until.tv_sec++;
   }
-  pthread_mutex_lock(&solving->mutex);
-  if (!solving->done)
-    pthread_cond_timedwait(&solving->finished, &solving->mutex, &until);
-  bool done = solving->done;
-  pthread_mutex_unlock(&solving->mutex);
-  return done;
+  return sem_clockwait(&solving->done, CLOCK_MONOTONIC, &until) == 0;
 }
 
-/* The solver works in a thread of its own, so that this one can look whether
- * it should stop. */
 static regal_status watch(regal_search *search, solving *solving) {
   pthread_t thread;
-  pthread_condattr_t clock;
-  pthread_condattr_init(&clock);
-  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-  pthread_cond_init(&solving->finished, &clock);
-  pthread_condattr_destroy(&clock);
-  pthread_mutex_init(&solving->mutex, NULL);
+  sem_init(&solving->done, 0, 0);
   if (pthread_create(&thread, NULL, thread_main, solving) != 0)
     return regal_fail(search->context, REGAL_INTERNAL,
                       "cp-sat: cannot start a thread");
@@ -88,8 +73,7 @@ static regal_status watch(regal_search *search, solving *solving) {
     }
   }
   pthread_join(thread, NULL);
-  pthread_cond_destroy(&solving->finished);
-  pthread_mutex_destroy(&solving->mutex);
+  sem_destroy(&solving->done);
   return REGAL_OK;
 }
 

@@ -31,8 +31,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "learn/episode.h"
 #include "learn/guide/policies.h"
-#include "learn/workers.h"
 #include "regal_data.h"
 #include "support/oracle.h"
 
@@ -50,6 +50,7 @@ typedef struct bench {
   regal_context *context;
   regal_options options;
   regal_workers *workers;
+  regal_auto_settings settings;
   regal_dataset *dataset;
   graph_case *cases;
   size_t count;
@@ -187,13 +188,29 @@ static void break_ties(regal_proposal *proposal, uint64_t seed) {
                           ((regal_gene)regal_random_at(key, i) & TIE_BITS);
 }
 
+static regal_status run_episode(const bench *b, const regal_worker *worker,
+                                const regal_decoder *decoder,
+                                const regal_problem *problem,
+                                const regal_proposal *proposal, uint64_t seed,
+                                uint64_t evaluations, double *cost) {
+  regal_brkga_settings settings = b->settings.brkga;
+  settings.decoder = decoder;
+  regal_episode episode = {.problem = problem,
+                           .settings = &settings,
+                           .proposal = proposal,
+                           .seed = seed << 1,
+                           .evaluations = evaluations,
+                           .best_of = 1};
+  return regal_episode_run(worker, &episode, cost);
+}
+
 /* One graph, one seed, one thread; as `regal optimize` runs it. */
-static regal_status run_guided(const bench *b, const regal_runner *runner,
+static regal_status run_guided(const bench *b, const regal_worker *worker,
                                regal_guide *guide, const regal_problem *problem,
                                uint64_t seed, double *cost) {
   regal_guidance guidance = {.seen_fitness = REGAL_FITNESS_WORST};
   regal_search search;
-  regal_search_open(&search, runner->context, problem, runner->single, seed,
+  regal_search_open(&search, worker->context, problem, worker->single, seed,
                     b->budget);
   search.options = &b->options;
   regal_status status = guide->proposer.propose(guide->proposer.state, &search,
@@ -202,9 +219,9 @@ static regal_status run_guided(const bench *b, const regal_runner *runner,
   REGAL_TRY(status);
   if (b->random_ties)
     break_ties(guidance.proposal, seed);
-  status = regal_episode_run(
-      runner, problem, regal_decoder_find(guide->config.decoder),
-      guidance.proposal, seed << 1, b->budget - guidance.evaluations, 1, cost);
+  status = run_episode(b, worker, regal_decoder_find(guide->config.decoder),
+                       problem, guidance.proposal, seed,
+                       b->budget - guidance.evaluations, cost);
   if (guidance.seen && regal_episode_cost(guidance.seen_fitness) < *cost)
     *cost = regal_episode_cost(guidance.seen_fitness);
   regal_proposal_free(guidance.proposal);
@@ -212,25 +229,25 @@ static regal_status run_guided(const bench *b, const regal_runner *runner,
   return status;
 }
 
-static regal_status run_oracle(const bench *b, const regal_runner *runner,
+static regal_status run_oracle(const bench *b, const regal_worker *worker,
                                const regal_decoder *decoder,
                                const regal_problem *problem, uint64_t seed,
                                double *cost) {
   regal_proposal *proposal = NULL;
-  regal_status status =
-      bench_oracle_propose(runner, problem, decoder, seed, &proposal);
+  regal_status status = bench_oracle_propose(worker, &b->settings, problem,
+                                             decoder, seed, &proposal);
   if (status == REGAL_OK) {
     if (b->random_ties)
       break_ties(proposal, seed);
-    status = regal_episode_run(runner, problem, decoder, proposal, seed << 1,
-                               b->budget, 1, cost);
+    status = run_episode(b, worker, decoder, problem, proposal, seed, b->budget,
+                         cost);
   }
   regal_proposal_free(proposal);
   return status;
 }
 
 static regal_status run_item(void *state, size_t item,
-                             const regal_runner *runner) {
+                             const regal_worker *worker) {
   bench *b = state;
   const graph_case *c = &b->cases[item / b->seeds];
   uint64_t seed = item % b->seeds + 1;
@@ -241,16 +258,16 @@ static regal_status run_item(void *state, size_t item,
   double began = regal_seconds();
   regal_status status;
   if (!b->policy) {
-    status = regal_episode_run(runner, c->problem, decoder, NULL, seed << 1,
-                               b->budget, 1, &b->costs[item]);
+    status = run_episode(b, worker, decoder, c->problem, NULL, seed, b->budget,
+                         &b->costs[item]);
   } else if (!strcmp(b->policy, "oracle")) {
-    status = run_oracle(b, runner, decoder, c->problem, seed, &b->costs[item]);
+    status = run_oracle(b, worker, decoder, c->problem, seed, &b->costs[item]);
   } else {
     regal_guide *guide;
-    REGAL_TRY(regal_policies_open(runner->context, &b->options, c->problem, "",
+    REGAL_TRY(regal_policies_open(worker->context, &b->options, c->problem, "",
                                   &guide));
     began = regal_seconds(); /* reading a file is not the policy's work */
-    status = run_guided(b, runner, guide, c->problem, seed, &b->costs[item]);
+    status = run_guided(b, worker, guide, c->problem, seed, &b->costs[item]);
     regal_guide_free(guide);
   }
   b->seconds[item] = regal_seconds() - began;
@@ -403,7 +420,10 @@ int main(int argc, char **argv) {
   check(&b, regal_dataset_open(b.context, argv[1], &b.dataset));
   load_cases(&b);
   read_best(&b);
-  check(&b, regal_workers_create(b.context, &b.options, &b.workers));
+  b.settings = regal_auto_settings_of(&b.options);
+  b.settings.brkga.restart = 0;
+  check(&b,
+        regal_workers_create(b.context, (int)b.options.threads, &b.workers));
   b.costs = calloc(b.count * b.seeds, sizeof *b.costs);
   b.seconds = calloc(b.count * b.seeds, sizeof *b.seconds);
   if (b.each_file && !(b.each = fopen(b.each_file, "w")))

@@ -48,16 +48,17 @@ static regal_status centre_all(const regal_problem *problem,
   return REGAL_OK;
 }
 
-regal_status bench_oracle_propose(const regal_runner *runner,
+regal_status bench_oracle_propose(const regal_worker *worker,
+                                  const regal_auto_settings *settings,
                                   const regal_problem *problem,
                                   const regal_decoder *decoder, uint64_t seed,
                                   regal_proposal **proposal) {
-  regal_context *context = runner->context;
+  regal_context *context = worker->context;
   regal_gene *genes = regal_alloc(
       context, regal_decoder_genes(decoder, problem), sizeof *genes);
-  regal_status status =
-      genes ? regal_teacher_genes(runner, problem, decoder, seed << 1, genes)
-            : REGAL_NO_MEMORY;
+  regal_status status = genes ? regal_teacher_genes(worker, settings, problem,
+                                                    decoder, seed << 1, genes)
+                              : REGAL_NO_MEMORY;
   if (status == REGAL_OK)
     status = regal_proposal_create(context, problem, decoder->name, proposal);
   if (status == REGAL_OK)

@@ -6,10 +6,12 @@
 #ifndef BENCH_ORACLE_H
 #define BENCH_ORACLE_H
 
+#include "auto/auto.h"
+#include "base/parallel/workers.h"
 #include "evolve/proposal.h"
-#include "learn/workers.h"
 
-regal_status bench_oracle_propose(const regal_runner *runner,
+regal_status bench_oracle_propose(const regal_worker *worker,
+                                  const regal_auto_settings *settings,
                                   const regal_problem *problem,
                                   const regal_decoder *decoder, uint64_t seed,
                                   regal_proposal **proposal);

@@ -4,27 +4,19 @@
 #include "dataset/dataset.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "base/parallel/children.h"
-#include "base/parallel/threads.h"
+#include "base/parallel/workers.h"
 #include "dataset/figures.h"
 #include "graph/builder.h"
 
 typedef struct measuring {
   regal_dataset *dataset;
   const regal_options *options;
-  regal_children *children; /* a context for each thread */
-  size_t *todo;             /* [jobs] items to measure */
-  regal_figures *figures;   /* [jobs] */
+  size_t *todo;           /* [jobs] items to measure */
+  regal_figures *figures; /* [jobs] */
   size_t jobs;
   bool check; /* compare instead of fill in */
-
-  pthread_mutex_t lock; /* of what follows */
-  size_t failed;        /* the first job that failed, or jobs */
-  regal_status status;
-  char message[REGAL_MESSAGE_CAPACITY];
 } measuring;
 
 /* -- One graph ------------------------------------------------------------- */
@@ -71,36 +63,14 @@ static regal_status compare(regal_context *context,
                     figures->file_crc, said->checksum, said->file_crc);
 }
 
-/* The first in order counts, so that the message does not depend on threads. */
-static void note_failure(measuring *m, size_t job, regal_status status,
-                         const char *message) {
-  pthread_mutex_lock(&m->lock);
-  if (job < m->failed) {
-    m->failed = job;
-    m->status = status;
-    snprintf(m->message, sizeof m->message, "%s", message);
-  }
-  pthread_mutex_unlock(&m->lock);
-}
-
-static bool should_skip(measuring *m, size_t job) {
-  pthread_mutex_lock(&m->lock);
-  bool skip = m->failed < job;
-  pthread_mutex_unlock(&m->lock);
-  return skip || regal_stop_requested(m->dataset->context);
-}
-
-static void measure_job(void *state, size_t job, int thread) {
+static regal_status measure_job(void *state, size_t job,
+                                const regal_worker *worker) {
   measuring *m = state;
-  regal_context *context = regal_children_at(m->children, thread);
   const regal_dataset_item *item = &m->dataset->items[m->todo[job]];
-  if (should_skip(m, job))
-    return;
-  regal_status status = measure(m, context, item, &m->figures[job]);
-  if (status == REGAL_OK && m->check)
-    status = compare(context, item, &m->figures[job]);
-  if (status != REGAL_OK)
-    note_failure(m, job, status, regal_error(context));
+  if (regal_stop_requested(worker->context))
+    return REGAL_OK;
+  REGAL_TRY(measure(m, worker->context, item, &m->figures[job]));
+  return m->check ? compare(worker->context, item, &m->figures[job]) : REGAL_OK;
 }
 
 /* -- All of them ----------------------------------------------------------- */
@@ -117,14 +87,11 @@ static regal_status list_jobs(measuring *m) {
     if (m->check ? item->entry.known || item->stale : !item->entry.known)
       m->todo[m->jobs++] = i;
   }
-  m->failed = m->jobs;
   return REGAL_OK;
 }
 
 static regal_status settle(measuring *m) {
   regal_dataset *dataset = m->dataset;
-  if (m->failed < m->jobs)
-    return regal_fail(dataset->context, m->status, "%s", m->message);
   if (regal_stop_requested(dataset->context))
     return regal_fail(dataset->context, REGAL_IO, "interrupted");
   for (size_t job = 0; job < m->jobs; job++) {
@@ -139,22 +106,14 @@ static regal_status settle(measuring *m) {
 static regal_status work_through(measuring *m) {
   regal_context *context = m->dataset->context;
   int threads = m->options ? (int)m->options->threads : 0;
-  regal_pool *pool = NULL;
+  regal_workers *workers;
   REGAL_TRY(list_jobs(m));
   if (!m->jobs)
     return REGAL_OK;
-  REGAL_TRY(regal_pool_create(context, m->jobs > 1 ? threads : 1, &pool));
-  pthread_mutex_init(&m->lock, NULL);
-  regal_status status =
-      regal_children_create(context, regal_pool_threads(pool), &m->children);
-  if (status == REGAL_OK) {
-    regal_pool_run(pool, m->jobs, measure_job, m);
-    regal_children_free(m->children);
-    status = settle(m);
-  }
-  pthread_mutex_destroy(&m->lock);
-  regal_pool_free(pool);
-  return status;
+  REGAL_TRY(regal_workers_create(context, m->jobs > 1 ? threads : 1, &workers));
+  regal_status status = regal_workers_run(workers, m->jobs, measure_job, m);
+  regal_workers_free(workers);
+  return status == REGAL_OK ? settle(m) : status;
 }
 
 static regal_status measure_all(regal_dataset *dataset,

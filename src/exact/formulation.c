@@ -25,6 +25,7 @@
  * ways one variable serves both directions (`both_ways`). */
 #include "exact/formulation.h"
 
+#include "base/carve.h"
 #include "base/compare.h"
 
 #define MOST_OPS 20000

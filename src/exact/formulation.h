@@ -18,7 +18,6 @@
 #ifndef REGAL_EXACT_FORMULATION_H
 #define REGAL_EXACT_FORMULATION_H
 
-#include "base/carve.h"
 #include "cost/model/plan.h"
 #include "exact/cp_model.h"
 

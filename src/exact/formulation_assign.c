@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/carve.h"
 #include "base/compare.h"
 #include "exact/formulation.h"
 

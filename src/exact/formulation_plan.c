@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/carve.h"
+
 typedef regal_formulation form;
 
 typedef struct timed_step {

@@ -7,6 +7,7 @@
  */
 #include "exact/phases.h"
 
+#include "base/carve.h"
 #include "base/compare.h"
 #include "exact/formulation.h"
 

@@ -35,44 +35,37 @@ typedef struct draws {
   void *scratch;
 } draws;
 
-static regal_status make_draws(const regal_runner *runner,
-                               const regal_problem *problem,
-                               const regal_decoder *decoder,
-                               uint64_t evaluations, draws *d) {
-  *d = (draws){regal_alloc(runner->context,
-                           regal_decoder_genes(decoder, problem),
-                           sizeof(regal_gene)),
-               regal_alloc(runner->context, evaluations, sizeof(double)), NULL};
+static regal_status make_draws(regal_context *context,
+                               const regal_episode *episode, draws *d) {
+  const regal_decoder *decoder = episode->settings->decoder;
+  const regal_problem *problem = episode->problem;
+  d->genes = regal_alloc(context, regal_decoder_genes(decoder, problem),
+                         sizeof *d->genes);
+  d->costs = regal_alloc(context, episode->evaluations, sizeof *d->costs);
   if (!d->genes || !d->costs)
-    return regal_fail_memory(runner->context);
-  return decoder->create_scratch(runner->context, problem, &d->scratch);
-}
-
-static void free_draws(const regal_runner *runner, draws *d) {
-  regal_release(runner->context, d->scratch);
-  regal_release(runner->context, d->costs);
-  regal_release(runner->context, d->genes);
+    return regal_fail_memory(context);
+  return decoder->create_scratch(context, problem, &d->scratch);
 }
 
 /* The same chromosomes that BRKGA begins with, without its population. */
-static regal_status draw_population(const regal_runner *runner,
-                                    const regal_problem *problem,
-                                    const regal_decoder *decoder,
-                                    const regal_proposal *proposal,
-                                    uint64_t seed, uint64_t evaluations,
-                                    uint32_t best_of, double *cost) {
-  draws d;
-  regal_status status = make_draws(runner, problem, decoder, evaluations, &d);
-  for (uint64_t i = 0; i < evaluations && status == REGAL_OK; i++) {
+static regal_status draw_population(regal_context *context,
+                                    const regal_episode *episode,
+                                    double *cost) {
+  draws d = {NULL, NULL, NULL};
+  regal_status status = make_draws(context, episode, &d);
+  for (uint64_t i = 0; i < episode->evaluations && status == REGAL_OK; i++) {
     regal_proposal_sample(
-        proposal, regal_random_key(seed >> 1, REGAL_PURPOSE_SAMPLE, 0, i),
+        episode->proposal,
+        regal_random_key(episode->seed >> 1, REGAL_PURPOSE_SAMPLE, 0, i),
         d.genes);
-    d.costs[i] =
-        regal_episode_cost(decoder->decode(problem, d.scratch, d.genes, NULL));
+    d.costs[i] = regal_episode_cost(episode->settings->decoder->decode(
+        episode->problem, d.scratch, d.genes, NULL));
   }
   if (status == REGAL_OK)
-    *cost = mean_of_best(d.costs, evaluations, best_of);
-  free_draws(runner, &d);
+    *cost = mean_of_best(d.costs, episode->evaluations, episode->best_of);
+  regal_release(context, d.scratch);
+  regal_release(context, d.costs);
+  regal_release(context, d.genes);
   return status;
 }
 
@@ -95,54 +88,40 @@ static regal_status mean_of_population(const regal_brkga *brkga,
   return REGAL_OK;
 }
 
-static regal_status
-evolve(const regal_runner *runner, const regal_problem *problem,
-       const regal_decoder *decoder, const regal_proposal *proposal,
-       uint64_t seed, uint64_t evaluations, uint32_t best_of, double *cost) {
-  regal_brkga_settings settings = runner->settings->brkga;
+static void open_search(const regal_worker *worker,
+                        const regal_episode *episode, regal_search *search) {
+  regal_search_open(search, worker->context, episode->problem, worker->single,
+                    episode->seed >> 1, episode->evaluations);
+}
+
+regal_status regal_episode_run(const regal_worker *worker,
+                               const regal_episode *episode, double *cost) {
+  const regal_brkga_settings *settings = episode->settings;
+  regal_status status = REGAL_OK;
   regal_search search;
   regal_brkga *brkga;
-  settings.decoder = decoder;
-  regal_search_open(&search, runner->context, problem, runner->single,
-                    seed >> 1, evaluations);
-  REGAL_TRY(regal_brkga_create(&search, &settings, proposal, &brkga));
+  if (episode->proposal && settings->islands == 1 &&
+      episode->evaluations <= settings->population)
+    return draw_population(worker->context, episode, cost);
+  open_search(worker, episode, &search);
+  REGAL_TRY(regal_brkga_create(&search, settings, episode->proposal, &brkga));
   while (regal_brkga_step(brkga))
     ;
-  regal_status status = REGAL_OK;
-  if (best_of == 1)
+  if (episode->best_of == 1)
     *cost = regal_episode_cost(brkga->best_fitness);
   else
-    status = mean_of_population(brkga, best_of, cost);
+    status = mean_of_population(brkga, episode->best_of, cost);
   regal_brkga_free(brkga);
   return status;
 }
 
-regal_status regal_episode_run(const regal_runner *runner,
-                               const regal_problem *problem,
-                               const regal_decoder *decoder,
-                               const regal_proposal *proposal, uint64_t seed,
-                               uint64_t evaluations, uint32_t best_of,
-                               double *cost) {
-  const regal_brkga_settings *settings = &runner->settings->brkga;
-  if (proposal && settings->islands == 1 && evaluations <= settings->population)
-    return draw_population(runner, problem, decoder, proposal, seed,
-                           evaluations, best_of, cost);
-  return evolve(runner, problem, decoder, proposal, seed, evaluations, best_of,
-                cost);
-}
-
-regal_status regal_episode_features(const regal_runner *runner,
-                                    const regal_problem *problem,
-                                    const regal_decoder *decoder, uint64_t seed,
-                                    uint64_t evaluations,
+regal_status regal_episode_features(const regal_worker *worker,
+                                    const regal_episode *episode,
                                     regal_brkga_features **features) {
-  regal_brkga_settings settings = runner->settings->brkga;
   regal_search search;
-  settings.decoder = decoder;
-  regal_search_open(&search, runner->context, problem, runner->single,
-                    seed >> 1, evaluations);
-  regal_status status =
-      regal_brkga_features_run(&search, &settings, evaluations, features);
+  open_search(worker, episode, &search);
+  regal_status status = regal_brkga_features_run(
+      &search, episode->settings, episode->evaluations, features);
   regal_search_close(&search);
   return status;
 }

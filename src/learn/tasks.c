@@ -141,33 +141,26 @@ static void keep_features(regal_task *task,
   task->seen = regal_episode_cost(features->best_fitness);
 }
 
-static regal_status run_features(regal_tasks *tasks, size_t index,
-                                 const regal_runner *runner) {
-  regal_task *task = &tasks->tasks[index];
-  const regal_task_plan *plan = &tasks->plan;
-  regal_brkga_features *features;
-  task->seen = INFINITY;
-  if (!plan->feature_evaluations)
-    return REGAL_OK;
-  REGAL_TRY(regal_episode_features(runner, task->problem, plan->decoder,
-                                   regal_tasks_seed(tasks, index),
-                                   plan->feature_evaluations, &features));
-  keep_features(task, features);
-  regal_brkga_features_free(runner->context, features);
-  return REGAL_OK;
-}
-
 static regal_status study(void *state, size_t item,
-                          const regal_runner *runner) {
+                          const regal_worker *worker) {
   regal_tasks *tasks = state;
   size_t index = tasks->unknown[item];
   regal_task *task = &tasks->tasks[index];
   const regal_task_plan *plan = &tasks->plan;
-  REGAL_TRY(run_features(tasks, index, runner));
-  return regal_episode_run(runner, task->problem, plan->decoder, NULL,
-                           regal_tasks_seed(tasks, index),
-                           plan->standard_evaluations, plan->best_of,
-                           &task->standard);
+  regal_episode episode = {.problem = task->problem,
+                           .settings = plan->brkga,
+                           .seed = regal_tasks_seed(tasks, index),
+                           .evaluations = plan->feature_evaluations,
+                           .best_of = plan->best_of};
+  task->seen = INFINITY;
+  if (plan->feature_evaluations) {
+    regal_brkga_features *features;
+    REGAL_TRY(regal_episode_features(worker, &episode, &features));
+    keep_features(task, features);
+    regal_brkga_features_free(worker->context, features);
+  }
+  episode.evaluations = plan->standard_evaluations;
+  return regal_episode_run(worker, &episode, &task->standard);
 }
 
 static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
@@ -226,11 +219,12 @@ regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
 /* -- Teaching -------------------------------------------------------------- */
 
 static regal_status teach(void *state, size_t item,
-                          const regal_runner *runner) {
+                          const regal_worker *worker) {
   regal_tasks *tasks = state;
   size_t index = tasks->untaught[item];
   const regal_task *task = &tasks->tasks[index];
-  return regal_teacher_genes(runner, task->problem, tasks->plan.decoder,
+  return regal_teacher_genes(worker, tasks->plan.teacher, task->problem,
+                             tasks->plan.brkga->decoder,
                              regal_tasks_seed(tasks, index), task->taught);
 }
 
@@ -242,7 +236,8 @@ static regal_status list_untaught(regal_tasks *tasks, const size_t *indices,
     if (task->taught)
       continue;
     task->taught = regal_alloc(
-        tasks->context, regal_decoder_genes(tasks->plan.decoder, task->problem),
+        tasks->context,
+        regal_decoder_genes(tasks->plan.brkga->decoder, task->problem),
         sizeof *task->taught);
     if (!task->taught)
       return regal_fail_memory(tasks->context);

@@ -10,7 +10,8 @@
 #ifndef REGAL_LEARN_TASKS_H
 #define REGAL_LEARN_TASKS_H
 
-#include "learn/workers.h"
+#include "auto/auto.h"
+#include "learn/episode.h"
 #include "policy/policy.h"
 
 /* Where graphs come from. */
@@ -24,7 +25,8 @@ typedef struct regal_task_source {
 
 /* What is computed about each of them. */
 typedef struct regal_task_plan {
-  const regal_decoder *decoder;
+  const regal_brkga_settings *brkga;  /* of episodes, with a decoder */
+  const regal_auto_settings *teacher; /* of the search that teaches */
   uint64_t seed;
   bool plain_seeds;             /* task i runs with --seed i + 1 */
   regal_feature_list features;  /* that the policy reads */

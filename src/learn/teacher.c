@@ -2,7 +2,6 @@
 /* Imitation: the plan of the strong search, encoded as genes, and the actions
  * that make a proposal around these genes. */
 #include "learn/teacher.h"
-#include "auto/auto.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,28 +13,18 @@
 /* Annealing moves, for the most part: about a tenth of a second. */
 enum { TEACHER_EVALUATIONS = 100000 };
 
-static regal_status find_plan(const regal_runner *runner,
-                              const regal_problem *problem, uint64_t seed,
-                              regal_plan **plan) {
-  regal_search search;
-  regal_search_open(&search, runner->context, problem, runner->single,
-                    seed >> 1, TEACHER_EVALUATIONS);
-  regal_status status = regal_auto(&search, runner->settings);
-  *plan = search.best;
-  search.best = NULL;
-  regal_search_close(&search);
-  return status;
-}
-
-regal_status regal_teacher_genes(const regal_runner *runner,
+regal_status regal_teacher_genes(const regal_worker *worker,
+                                 const regal_auto_settings *settings,
                                  const regal_problem *problem,
                                  const regal_decoder *decoder, uint64_t seed,
                                  regal_gene *genes) {
-  regal_plan *plan = NULL;
-  regal_status status = find_plan(runner, problem, seed, &plan);
+  regal_search search;
+  regal_search_open(&search, worker->context, problem, worker->single,
+                    seed >> 1, TEACHER_EVALUATIONS);
+  regal_status status = regal_auto(&search, settings);
   if (status == REGAL_OK)
-    status = decoder->encode(runner->context, problem, plan, genes);
-  regal_plan_free(plan);
+    status = decoder->encode(worker->context, problem, search.best, genes);
+  regal_search_close(&search);
   return status;
 }
 

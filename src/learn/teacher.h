@@ -9,11 +9,13 @@
 #ifndef REGAL_LEARN_TEACHER_H
 #define REGAL_LEARN_TEACHER_H
 
-#include "learn/episode.h"
+#include "auto/auto.h"
+#include "base/parallel/workers.h"
 #include "policy/policy.h"
 
 /* Genes that decode to the plan that `auto` finds, or to something near it. */
-regal_status regal_teacher_genes(const regal_runner *runner,
+regal_status regal_teacher_genes(const regal_worker *worker,
+                                 const regal_auto_settings *settings,
                                  const regal_problem *problem,
                                  const regal_decoder *decoder, uint64_t seed,
                                  regal_gene *genes);

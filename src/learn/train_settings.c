@@ -133,10 +133,13 @@ regal_status regal_train_settings_read(regal_context *context,
       .valid_every = (uint64_t)options->valid_every,
       .valid_evaluations = (uint64_t)options->valid_evaluations,
       .valid_graphs = (uint32_t)options->valid_graphs,
-      .decoder =
-          regal_decoder_find(options->decoder[0] ? options->decoder : "paper"),
+      .teacher = regal_auto_settings_of(options),
       .config = read_network(options)};
-  if (!s.decoder)
+  s.teacher.brkga.restart = 0;
+  s.brkga = s.teacher.brkga;
+  s.brkga.decoder =
+      regal_decoder_find(options->decoder[0] ? options->decoder : "paper");
+  if (!s.brkga.decoder)
     return regal_fail(context, REGAL_BAD_INPUT, "unknown decoder \"%.100s\"",
                       options->decoder);
   REGAL_TRY(check(context, &s));
@@ -163,7 +166,7 @@ regal_status regal_train_settings_bind(regal_context *context,
                                        const regal_options *options,
                                        const regal_problem *problem,
                                        regal_train_settings *settings) {
-  const regal_decoder *decoder = settings->decoder;
+  const regal_decoder *decoder = settings->brkga.decoder;
   regal_policy_config *config = &settings->config;
   regal_config_for(problem, decoder, config);
   for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {

@@ -3,7 +3,7 @@
 #ifndef REGAL_LEARN_TRAIN_SETTINGS_H
 #define REGAL_LEARN_TRAIN_SETTINGS_H
 
-#include "decode/decoder.h"
+#include "auto/auto.h"
 #include "nn/adam.h"
 #include "policy/policy.h"
 
@@ -27,8 +27,9 @@ typedef struct regal_train_settings {
   regal_adam_settings adam;
   uint64_t valid_every, valid_evaluations;
   uint32_t valid_graphs;
-  const regal_decoder *decoder;
-  regal_policy_config config; /* all but what the problem says */
+  regal_brkga_settings brkga;  /* of episodes, with the decoder */
+  regal_auto_settings teacher; /* refers to the options */
+  regal_policy_config config;  /* all but what the problem says */
 } regal_train_settings;
 
 /* Gives the options that are not given the values of the preset. */

@@ -18,7 +18,8 @@ static regal_status make_tasks(regal_trainer *t, const regal_task_source *train,
   const regal_train_settings *s = &t->settings;
   uint64_t budget = s->valid_evaluations;
   regal_task_plan plan = {
-      .decoder = s->decoder,
+      .brkga = &s->brkga,
+      .teacher = &s->teacher,
       .seed = s->seed,
       .features = s->config.features,
       .feature_evaluations =
@@ -78,7 +79,8 @@ static regal_status fill(regal_trainer *t, const regal_task_source *train,
                          const regal_task_source *valid) {
   REGAL_TRY(regal_train_fill(t->context, &t->options));
   REGAL_TRY(regal_train_settings_read(t->context, &t->options, &t->settings));
-  REGAL_TRY(regal_workers_create(t->context, &t->options, &t->workers));
+  REGAL_TRY(
+      regal_workers_create(t->context, (int)t->options.threads, &t->workers));
   REGAL_TRY(make_tasks(t, train, valid));
   REGAL_TRY(make_network(t));
   REGAL_TRY(make_arrays(t));

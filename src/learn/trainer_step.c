@@ -161,7 +161,7 @@ static double entropy_of(const regal_network_draw *draws, uint32_t samples,
   return sum / samples / (nodes ? nodes : 1);
 }
 
-static regal_status act(void *state, size_t item, const regal_runner *runner) {
+static regal_status act(void *state, size_t item, const regal_worker *worker) {
   regal_trainer *t = state;
   size_t g = t->mine[item];
   regal_batch_slot *slot = &t->slots[g];
@@ -169,11 +169,11 @@ static regal_status act(void *state, size_t item, const regal_runner *runner) {
   uint32_t samples = t->settings.samples;
   bool baseline = t->settings.advantage == REGAL_ADVANTAGE_LEARNED;
   regal_network_draw *draws =
-      regal_alloc(runner->context, samples, sizeof *draws);
+      regal_alloc(worker->context, samples, sizeof *draws);
   if (!draws)
-    return regal_fail_memory(runner->context);
+    return regal_fail_memory(worker->context);
   regal_status status = regal_network_forward(
-      runner->context, t->network, slot->work, &encoding, 1, baseline);
+      worker->context, t->network, slot->work, &encoding, 1, baseline);
   if (status == REGAL_OK) {
     regal_network_sample(t->network, slot->work, 0,
                          regal_random_at(step_key(t), g), samples,
@@ -182,31 +182,35 @@ static regal_status act(void *state, size_t item, const regal_runner *runner) {
         entropy_of(draws, samples, encoding->nodes),
         baseline ? regal_network_baseline(slot->work, 0) : 0};
   }
-  regal_release(runner->context, draws);
+  regal_release(worker->context, draws);
   return status;
 }
 
 /* -- Episodes -------------------------------------------------------------- */
 
 static regal_status run_episode(void *state, size_t item,
-                                const regal_runner *runner) {
+                                const regal_worker *worker) {
   regal_trainer *t = state;
   const regal_train_settings *s = &t->settings;
-  size_t episode = my_episodes(t).first + item;
-  const regal_batch_slot *slot = &t->slots[episode / s->samples];
-  const uint8_t *actions = slot->actions + episode % s->samples * slot->vector;
-  uint64_t seed = regal_random_at(step_key(t), (UINT64_C(1) << 32) + episode);
+  size_t number = my_episodes(t).first + item;
+  const regal_batch_slot *slot = &t->slots[number / s->samples];
+  const regal_task *task = slot->task;
+  const uint8_t *actions = slot->actions + number % s->samples * slot->vector;
   regal_proposal *proposal;
   double cost;
-  REGAL_TRY(regal_propose(runner->context, t->betas, slot->task->problem,
-                          slot->task->encoding, actions, &proposal));
-  regal_status status =
-      regal_episode_run(runner, slot->task->problem, s->decoder, proposal, seed,
-                        s->episode_evaluations, s->best_of, &cost);
+  REGAL_TRY(regal_propose(worker->context, t->betas, task->problem,
+                          task->encoding, actions, &proposal));
+  regal_episode episode = {
+      .problem = task->problem,
+      .settings = &s->brkga,
+      .proposal = proposal,
+      .seed = regal_random_at(step_key(t), (UINT64_C(1) << 32) + number),
+      .evaluations = s->episode_evaluations,
+      .best_of = s->best_of};
+  regal_status status = regal_episode_run(worker, &episode, &cost);
   regal_proposal_free(proposal);
   if (status == REGAL_OK)
-    t->ratios[episode] =
-        slot->task->standard > 0 ? cost / slot->task->standard : 1;
+    t->ratios[number] = task->standard > 0 ? cost / task->standard : 1;
   return status;
 }
 
@@ -215,9 +219,8 @@ static regal_status run_episodes(regal_trainer *t) {
   size_t episodes = (size_t)t->settings.graphs * t->settings.samples;
   REGAL_TRY(
       regal_workers_run(t->workers, mine.end - mine.first, run_episode, t));
-  REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->ratios, episodes,
-                               sizeof *t->ratios));
-  return REGAL_OK;
+  return regal_ranks_gather(t->ranks, t->context, t->ratios, episodes,
+                            sizeof *t->ratios);
 }
 
 /* -- A teacher's actions --------------------------------------------------- */
@@ -227,7 +230,7 @@ static regal_status copy_teacher(regal_trainer *t) {
     size_t g = t->mine[i];
     const regal_batch_slot *slot = &t->slots[g];
     regal_teacher_actions(&t->network->config, slot->task->problem,
-                          t->settings.decoder, slot->task->taught,
+                          t->settings.brkga.decoder, slot->task->taught,
                           regal_random_at(step_key(t), g), slot->actions);
   }
   for (uint32_t g = 0; g < t->settings.graphs; g++)
@@ -289,7 +292,7 @@ static void find_advantages(regal_trainer *t) {
 /* -- Update ---------------------------------------------------------------- */
 
 static regal_status learn(void *state, size_t item,
-                          const regal_runner *runner) {
+                          const regal_worker *worker) {
   regal_trainer *t = state;
   const regal_train_settings *s = &t->settings;
   size_t g = share_of(t, s->graphs).first + item;
@@ -314,7 +317,7 @@ static regal_status learn(void *state, size_t item,
   memset(t->gradients + g * count, 0, count * sizeof *t->gradients);
   regal_network_backward(t->network, slot->work, &terms,
                          t->gradients + g * count, NULL);
-  (void)runner;
+  (void)worker;
   return REGAL_OK;
 }
 

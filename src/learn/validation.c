@@ -14,24 +14,24 @@ typedef struct examination {
 } examination;
 
 static regal_status propose(const regal_trainer *t, const regal_task *task,
-                            const regal_runner *runner,
+                            const regal_worker *worker,
                             regal_proposal **proposal) {
   uint8_t *actions =
-      regal_alloc(runner->context,
+      regal_alloc(worker->context,
                   regal_policy_actions(&t->network->config, task->encoding), 1);
   if (!actions)
-    return regal_fail_memory(runner->context);
-  regal_status status = regal_guide_act(runner->context, t->network,
+    return regal_fail_memory(worker->context);
+  regal_status status = regal_guide_act(worker->context, t->network,
                                         task->encoding, NULL, actions);
   if (status == REGAL_OK)
-    status = regal_propose(runner->context, t->betas, task->problem,
+    status = regal_propose(worker->context, t->betas, task->problem,
                            task->encoding, actions, proposal);
-  regal_release(runner->context, actions);
+  regal_release(worker->context, actions);
   return status;
 }
 
 static regal_status examine(void *state, size_t item,
-                            const regal_runner *runner) {
+                            const regal_worker *worker) {
   const examination *e = state;
   regal_trainer *t = e->trainer;
   size_t index = e->first + item;
@@ -42,10 +42,14 @@ static regal_status examine(void *state, size_t item,
   double cost;
   if (spent > budget / 2)
     spent = budget / 2;
-  REGAL_TRY(propose(t, task, runner, &proposal));
-  regal_status status = regal_episode_run(
-      runner, task->problem, t->settings.decoder, proposal,
-      regal_tasks_seed(t->valid, index), budget - spent, 1, &cost);
+  REGAL_TRY(propose(t, task, worker, &proposal));
+  regal_episode episode = {.problem = task->problem,
+                           .settings = &t->settings.brkga,
+                           .proposal = proposal,
+                           .seed = regal_tasks_seed(t->valid, index),
+                           .evaluations = budget - spent,
+                           .best_of = 1};
+  regal_status status = regal_episode_run(worker, &episode, &cost);
   regal_proposal_free(proposal);
   REGAL_TRY(status);
   if (cost > task->seen)

@@ -13,8 +13,8 @@
 
 #include "base/hash.h"
 #include "base/options.h"
-#include "base/parallel/children.h"
 #include "base/parallel/ranks.h"
+#include "base/parallel/workers.h"
 #include "evolve/settings.h"
 #include "tune/tune.h"
 
@@ -34,10 +34,7 @@ typedef struct tuner {
 
   regal_tune_set set;
 
-  regal_pool *pool;
-  regal_children *contexts; /* one for each thread */
-  regal_pool **singles;     /* [threads] */
-  regal_status *statuses;   /* [threads] of the first run that failed */
+  regal_workers *workers;
 
   regal_tune_table table;
   char csv[1100]; /* "" when there is none */
@@ -85,27 +82,13 @@ static uint64_t fingerprint_of(const tuner *t) {
   return hash;
 }
 
-static regal_status create_threads(tuner *t) {
-  REGAL_TRY(regal_pool_create(t->context, (int)t->options.threads, &t->pool));
-  int threads = regal_pool_threads(t->pool);
-  REGAL_TRY(regal_children_create(t->context, threads, &t->contexts));
-  t->singles = regal_alloc(t->context, (size_t)threads, sizeof *t->singles);
-  t->statuses = regal_alloc(t->context, (size_t)threads, sizeof *t->statuses);
-  if (!t->singles || !t->statuses)
-    return regal_fail_memory(t->context);
-  for (int i = 0; i < threads; i++)
-    REGAL_TRY(regal_pool_create(regal_children_at(t->contexts, i), 1,
-                                &t->singles[i]));
-  return REGAL_OK;
-}
-
 /* A chunk keeps the threads of all processes busy. */
 static regal_status create_chunk(tuner *t) {
   size_t size = (size_t)t->ranks.size, threads = 0;
   uint32_t *of_rank = regal_alloc(t->context, size, sizeof *of_rank);
   if (!of_rank)
     return regal_fail_memory(t->context);
-  of_rank[t->ranks.rank] = (uint32_t)regal_pool_threads(t->pool);
+  of_rank[t->ranks.rank] = (uint32_t)regal_workers_threads(t->workers);
   regal_status status =
       regal_ranks_gather(&t->ranks, t->context, of_rank, size, sizeof *of_rank);
   for (size_t i = 0; i < size; i++)
@@ -152,38 +135,27 @@ static regal_status open_table(tuner *t) {
 
 /* -- Runs ------------------------------------------------------------------ */
 
-static void run_pair(void *state, size_t item, int thread) {
+static regal_status run_pair(void *state, size_t item,
+                             const regal_worker *worker) {
   tuner *t = state;
-  regal_context *context = regal_children_at(t->contexts, thread);
   pair wanted = t->pairs[t->first + item];
   regal_tried *result = &t->results[t->first + item];
   *result = (regal_tried){.excess = -1};
-  if (regal_stop_requested(context) || t->statuses[thread] != REGAL_OK)
-    return;
+  if (regal_stop_requested(worker->context))
+    return REGAL_OK;
   regal_settings settings =
       regal_grid_at(t->decoder, t->options.elite_bias, wanted.setting);
   regal_search search;
   regal_fitness found;
-  regal_search_open(&search, context, t->set.problems[wanted.graph],
-                    t->singles[thread], (uint64_t)t->options.seed,
-                    t->evaluations);
+  regal_search_open(&search, worker->context, t->set.problems[wanted.graph],
+                    worker->single, (uint64_t)t->options.seed, t->evaluations);
   search.options = &t->options;
   search.budget.target = t->options.target;
   regal_status status = regal_settings_try(&search, &settings, &found);
-  if (status != REGAL_OK)
-    t->statuses[thread] = status;
-  else if (search.stop != REGAL_STOP_INTERRUPT)
+  if (status == REGAL_OK && search.stop != REGAL_STOP_INTERRUPT)
     *result = (regal_tried){found.excess, found.value};
   regal_search_close(&search);
-}
-
-/* A failure of any thread is one of the call. */
-static regal_status check_threads(tuner *t) {
-  for (int i = 0; i < regal_pool_threads(t->pool); i++)
-    if (t->statuses[i] != REGAL_OK)
-      return regal_fail(t->context, t->statuses[i], "%s",
-                        regal_error(regal_children_at(t->contexts, i)));
-  return REGAL_OK;
+  return status;
 }
 
 static regal_status save_table(tuner *t) {
@@ -212,8 +184,7 @@ static regal_status run_chunk(tuner *t, size_t count, bool *stopped) {
   const regal_ranks *ranks = &t->ranks;
   t->first = regal_ranks_first(ranks, count, ranks->rank);
   size_t end = regal_ranks_first(ranks, count, ranks->rank + 1);
-  regal_pool_run(t->pool, end - t->first, run_pair, t);
-  REGAL_TRY(check_threads(t));
+  REGAL_TRY(regal_workers_run(t->workers, end - t->first, run_pair, t));
   REGAL_TRY(regal_ranks_gather(ranks, t->context, t->results, count,
                                sizeof *t->results));
   for (size_t i = 0; i < count; i++) {
@@ -312,7 +283,8 @@ static regal_status write_best(tuner *t, size_t best) {
 static regal_status tune(tuner *t) {
   bool stopped = false;
   size_t best = 0;
-  REGAL_TRY(create_threads(t));
+  REGAL_TRY(
+      regal_workers_create(t->context, (int)t->options.threads, &t->workers));
   REGAL_TRY(create_chunk(t));
   REGAL_TRY(open_table(t));
   t->report.settings = t->table.settings;
@@ -332,16 +304,11 @@ static regal_status tune(tuner *t) {
 }
 
 static void free_all(tuner *t) {
-  if (t->singles)
-    for (int i = 0; i < regal_pool_threads(t->pool); i++)
-      regal_pool_free(t->singles[i]);
   regal_tune_set_free(&t->set);
   regal_tune_table_free(&t->table);
-  void *blocks[] = {t->results, t->pairs, t->statuses, t->singles};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    regal_release(t->context, blocks[i]);
-  regal_children_free(t->contexts);
-  regal_pool_free(t->pool);
+  regal_release(t->context, t->results);
+  regal_release(t->context, t->pairs);
+  regal_workers_free(t->workers);
 }
 
 static regal_status read_options(tuner *t) {

@@ -9,13 +9,14 @@
 
 #include <cmocka.h>
 
+#include "learn/episode.h"
 #include "learn/teacher.h"
-#include "learn/workers.h"
 #include "support/random_cases.h"
 
 enum { CASES = 12 };
 
 typedef struct lesson {
+  regal_auto_settings settings;
   const regal_decoder *decoder;
   const regal_problem *problem;
   regal_gene *genes;
@@ -23,12 +24,18 @@ typedef struct lesson {
 } lesson;
 
 static regal_status teach(void *state, size_t item,
-                          const regal_runner *runner) {
+                          const regal_worker *worker) {
   lesson *l = state;
-  REGAL_TRY(regal_teacher_genes(runner, l->problem, l->decoder, 2 * item + 2,
-                                l->genes));
-  return regal_episode_run(runner, l->problem, l->decoder, NULL, 2, 200, 1,
-                           &l->brkga);
+  regal_brkga_settings brkga = l->settings.brkga;
+  brkga.decoder = l->decoder;
+  regal_episode episode = {.problem = l->problem,
+                           .settings = &brkga,
+                           .seed = 2,
+                           .evaluations = 200,
+                           .best_of = 1};
+  REGAL_TRY(regal_teacher_genes(worker, &l->settings, l->problem, l->decoder,
+                                2 * item + 2, l->genes));
+  return regal_episode_run(worker, &episode, &l->brkga);
 }
 
 static double decoded(regal_context *context, const lesson *l) {
@@ -80,9 +87,11 @@ static void test_teacher(void **state) {
   regal_context_create(&context, NULL);
   regal_options_init(&options);
   options.threads = 1;
-  assert_int_equal(regal_workers_create(context, &options, &workers), REGAL_OK);
+  assert_int_equal(regal_workers_create(context, 1, &workers), REGAL_OK);
   for (uint64_t seed = 1; seed <= CASES; seed++) {
-    lesson l = {.decoder = regal_decoder_find("paper")};
+    lesson l = {.settings = regal_auto_settings_of(&options),
+                .decoder = regal_decoder_find("paper")};
+    l.settings.brkga.restart = 0;
     regal_graph *graph;
     regal_problem *problem;
     options.objective = seed % 2 ? REGAL_RUNTIME : REGAL_MEMORY;

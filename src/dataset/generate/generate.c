@@ -5,7 +5,7 @@
  */
 #include "dataset/generate/generate.h"
 
-#include "base/parallel/children.h"
+#include "base/parallel/workers.h"
 
 /* Graphs of a batch: enough to keep all threads busy, few enough to hold in
  * memory and to show progress. */
@@ -15,10 +15,7 @@ typedef struct generator {
   regal_context *context;
   regal_spec spec;
   regal_folder folder;
-  regal_pool *pool;
-  regal_children *contexts; /* [threads] */
-  regal_pool **single;      /* [threads] pools of one thread */
-  int threads;
+  regal_workers *workers;
   regal_candidate *batch; /* [capacity] */
   size_t capacity;
   regal_generation state; /* as reported to the caller */
@@ -26,40 +23,30 @@ typedef struct generator {
 } generator;
 
 static size_t batch_capacity(const generator *g) {
-  size_t most = (size_t)g->threads * DRAWS_PER_THREAD;
+  size_t most = (size_t)regal_workers_threads(g->workers) * DRAWS_PER_THREAD;
   size_t fit = OPS_PER_BATCH / regal_recipe_size(&g->spec.recipe);
   return fit < 1 ? 1 : fit < most ? fit : most;
 }
 
 static regal_status set_up(generator *g, int threads) {
-  regal_context *context = g->context;
-  REGAL_TRY(regal_pool_create(context, threads, &g->pool));
-  g->threads = regal_pool_threads(g->pool);
-  REGAL_TRY(regal_children_create(context, g->threads, &g->contexts));
+  REGAL_TRY(regal_workers_create(g->context, threads, &g->workers));
   g->capacity = batch_capacity(g);
-  g->batch = regal_alloc(context, g->capacity, sizeof *g->batch);
-  g->single = regal_alloc(context, (size_t)g->threads, sizeof *g->single);
-  if (!g->batch || !g->single)
-    return regal_fail_memory(context);
-  for (int i = 0; i < g->threads; i++)
-    REGAL_TRY(regal_pool_create(context, 1, &g->single[i]));
-  return REGAL_OK;
+  g->batch = regal_alloc(g->context, g->capacity, sizeof *g->batch);
+  return g->batch ? REGAL_OK : regal_fail_memory(g->context);
 }
 
 static void tear_down(generator *g) {
-  for (int i = 0; g->single && i < g->threads; i++)
-    regal_pool_free(g->single[i]);
-  regal_release(g->context, g->single);
   regal_release(g->context, g->batch);
-  regal_children_free(g->contexts);
-  regal_pool_free(g->pool);
+  regal_workers_free(g->workers);
 }
 
-static void make_candidate(void *state, size_t item, int thread) {
+/* A failure counts only when the candidate is taken. */
+static regal_status make_candidate(void *state, size_t item,
+                                   const regal_worker *worker) {
   generator *g = state;
-  regal_candidate_make(regal_children_at(g->contexts, thread),
-                       g->single[thread], &g->spec, g->folder.next + item,
-                       &g->batch[item]);
+  regal_candidate_make(worker->context, worker->single, &g->spec,
+                       g->folder.next + item, &g->batch[item]);
+  return REGAL_OK;
 }
 
 /* Takes a candidate unless the set is complete or an earlier one was not
@@ -78,9 +65,8 @@ static regal_status take(generator *g, const regal_candidate *candidate,
 static regal_status run_batch(generator *g) {
   uint64_t left = g->spec.total - g->folder.graphs;
   size_t items = left < g->capacity ? (size_t)left : g->capacity;
-  regal_status status = REGAL_OK;
+  regal_status status = regal_workers_run(g->workers, items, make_candidate, g);
   bool open = true;
-  regal_pool_run(g->pool, items, make_candidate, g);
   for (size_t i = 0; i < items; i++) {
     if (status == REGAL_OK)
       status = take(g, &g->batch[i], &open);

@@ -91,30 +91,35 @@ static void consider(suggestion *best, const char *name) {
 
 /* -- What is wrong --------------------------------------------------------- */
 
+/* "WHAT; did you mean 'PREFIXnearest'?", or else where `list` lists them. */
+static bool unknown(reader *r, const suggestion *best, const char *prefix,
+                    const char *list, const char *what) {
+  if (best->nearest)
+    return wrong(r, "%s '%s%.99s'; did you mean '%s%s'?", what, prefix,
+                 best->word, prefix, best->nearest);
+  return wrong(r, "%s '%s%.99s'; 'regal%s%s --help' lists them", what, prefix,
+               best->word, *list ? " " : "", list);
+}
+
 static bool unknown_command(reader *r, const char *word) {
   suggestion best = suggest(word);
   for (size_t i = 0; i < regal_command_count(); i++)
     consider(&best, regal_command_at(i)->name);
-  if (best.nearest)
-    return wrong(r, "no command '%.99s'; did you mean '%s'?", word,
-                 best.nearest);
-  return wrong(r, "no command '%.99s'; 'regal --help' lists them", word);
+  return unknown(r, &best, "", "", "no command");
 }
 
 /* A word after a group of commands that is none of them. */
 static bool unknown_part(reader *r, const char *word) {
   const regal_command *group = r->cli->command;
   suggestion best = suggest(word);
+  char what[64];
   for (size_t i = 0; i < regal_command_count(); i++) {
     const char *part = regal_command_part(group, regal_command_at(i));
     if (part)
       consider(&best, part);
   }
-  if (best.nearest)
-    return wrong(r, "'%s' has no command '%.99s'; did you mean '%s'?",
-                 group->name, word, best.nearest);
-  return wrong(r, "'%s' has no command '%.99s'; 'regal %s --help' lists them",
-               group->name, word, group->name);
+  snprintf(what, sizeof what, "'%s' has no command", group->name);
+  return unknown(r, &best, "", group->name, what);
 }
 
 static bool unknown_option(reader *r, const char *name) {
@@ -124,11 +129,7 @@ static bool unknown_option(reader *r, const char *name) {
     if (regal_command_takes(command, regal_option_at(i)))
       consider(&best, regal_option_at(i)->name);
   consider(&best, "help");
-  if (best.nearest)
-    return wrong(r, "no option '--%.99s'; did you mean '--%s'?", name,
-                 best.nearest);
-  return wrong(r, "no option '--%.99s'; 'regal %s --help' lists them", name,
-               command->name);
+  return unknown(r, &best, "--", command->name, "no option");
 }
 
 /* An option that exists, but not for this command: names who takes it. */
@@ -185,8 +186,8 @@ static bool parse_long(reader *r, const char *text) {
   const char *value = strchr(text, '=');
   size_t length = value ? (size_t)(value - text) : strlen(text);
   if (length >= sizeof name)
-    return wrong(r, "no option '--%.99s'; 'regal %s --help' lists them", text,
-                 r->cli->command->name);
+    return unknown(r, &(suggestion){.word = text}, "--", r->cli->command->name,
+                   "no option");
   memcpy(name, text, length);
   name[length] = 0;
   if (!strcmp(name, "help") && !value) {

@@ -30,6 +30,7 @@ typedef struct regal_cli {
   const char *argument[REGAL_CLI_ARGUMENTS]; /* what is not an option */
   int arguments;
   bool wants_help, wants_version;
+  regal_graph *graph; /* of the command, or NULL; main frees it */
   char message[1280]; /* what is wrong, when it is not the library's message */
 } regal_cli;
 
@@ -77,8 +78,21 @@ regal_exit regal_cli_fail(regal_cli *cli, const char *format, ...)
     REGAL_FORMAT(2, 3);
 /* Keeps the library's message; returns the exit code for `status`. */
 regal_exit regal_cli_status(regal_cli *cli, regal_status status);
-/* Prints what the reader had to assume, unless -q. */
-void regal_cli_notes(const regal_cli *cli, const regal_graph *graph);
+/* Ends a command with the library's message, unless all is well. */
+#define REGAL_CLI_TRY(cli, call)                                               \
+  do {                                                                         \
+    regal_status try_status_ = (call);                                         \
+    if (try_status_ != REGAL_OK)                                               \
+      return regal_cli_status((cli), try_status_);                             \
+  } while (0)
+/* Loads the first argument into cli->graph. */
+regal_status regal_cli_load(regal_cli *cli);
+/* The same, and prints what the reader had to assume, unless -q. */
+regal_status regal_cli_load_with_notes(regal_cli *cli);
+/* Says that the job ended early, and that it can be continued by the same
+ * command `how`; returns REGAL_EXIT_INPUT. */
+regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,
+                             const char *what, const char *how);
 /* Fails when two of the outputs are to go to stdout. Otherwise says where the
  * readable report goes: stderr if stdout is taken. */
 regal_exit regal_cli_streams(regal_cli *cli, FILE **report);
@@ -122,10 +136,12 @@ void regal_cli_format_time(double seconds, char text[32]);
 void regal_interrupt_begin(regal_context *context);
 void regal_interrupt_end(void);
 
-/* provenance.c: the command in one line, with the options that matter for what
- * it makes. */
-void regal_join_command(const regal_cli *cli, const char *name, char *text,
-                        size_t capacity);
+/* provenance.c: options that are not as they are by default */
+/* With -v: which build runs with which options, so that a log says enough to
+ * repeat the run. */
+void regal_cli_print_banner(const regal_cli *cli);
+/* The command in one line, with the options that matter for what it makes. */
+void regal_cli_join_command(const regal_cli *cli, char *text, size_t capacity);
 
 /* cmd_*.c */
 regal_exit regal_command_optimize(regal_cli *cli);

@@ -16,17 +16,10 @@ static regal_status choose_format(const regal_cli *cli,
 regal_exit regal_command_convert(regal_cli *cli) {
   const char *output = cli->options.output;
   regal_graph_format format;
-  regal_graph *graph;
   if (!output[0])
     return regal_cli_fail(cli, "where to? give the file to write with -o");
-  regal_status status = choose_format(cli, &format);
-  if (status == REGAL_OK)
-    status =
-        regal_graph_load(cli->context, cli->argument[0], &cli->options, &graph);
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
-  regal_cli_notes(cli, graph);
-  status = regal_graph_save(cli->context, graph, output, format);
-  regal_graph_free(graph);
-  return regal_cli_status(cli, status);
+  REGAL_CLI_TRY(cli, choose_format(cli, &format));
+  REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
+  return regal_cli_status(
+      cli, regal_graph_save(cli->context, cli->graph, output, format));
 }

@@ -44,7 +44,7 @@ static void say_dropped(void *state, const regal_entry *entry,
     regal_cli_say("dropped", text);
 }
 
-static size_t count_split(const regal_dataset *dataset, const char *split) {
+size_t regal_cli_count_split(const regal_dataset *dataset, const char *split) {
   size_t count = 0;
   for (size_t i = 0; i < regal_dataset_count(dataset); i++)
     count += !strcmp(regal_dataset_entry(dataset, i)->split, split);
@@ -57,9 +57,9 @@ static void print_summary(const regal_cli *cli, const regal_dataset *dataset,
   printf("%s: %zu graph%s", cli->options.output, count, count == 1 ? "" : "s");
   if (count < before)
     printf(", %zu dropped", before - count);
-  size_t train = count_split(dataset, "train");
-  size_t valid = count_split(dataset, "valid");
-  size_t test = count_split(dataset, "test");
+  size_t train = regal_cli_count_split(dataset, "train");
+  size_t valid = regal_cli_count_split(dataset, "valid");
+  size_t test = regal_cli_count_split(dataset, "test");
   if (train + valid + test)
     printf(" (train %zu, valid %zu, test %zu)", train, valid, test);
   uint32_t copies = count ? regal_dataset_entry(dataset, 0)->copies : 0;
@@ -70,14 +70,15 @@ static void print_summary(const regal_cli *cli, const regal_dataset *dataset,
 
 typedef regal_status (*edit_fn)(regal_cli *cli, regal_dataset *dataset);
 
-static regal_status make(regal_cli *cli, edit_fn edit, bool check) {
+/* Without an edit the index is checked, not believed. */
+static regal_status make(regal_cli *cli, edit_fn edit) {
   regal_dataset *dataset;
   regal_status status = open_all(cli, &dataset);
   if (status != REGAL_OK)
     return status;
   size_t before = regal_dataset_count(dataset);
-  status = measure(cli, dataset, check);
-  if (status == REGAL_OK)
+  status = measure(cli, dataset, !edit);
+  if (status == REGAL_OK && edit)
     status = edit(cli, dataset);
   if (status == REGAL_OK)
     status = regal_dataset_save(dataset, cli->options.output);
@@ -87,16 +88,11 @@ static regal_status make(regal_cli *cli, edit_fn edit, bool check) {
   return status;
 }
 
-static regal_exit run(regal_cli *cli, edit_fn edit, bool check) {
+static regal_exit run(regal_cli *cli, edit_fn edit) {
   if (!cli->options.output[0] || !strcmp(cli->options.output, "-"))
     return regal_cli_fail(
         cli, "where to? give an archive (OUT.zip) or a new folder with -o");
-  return regal_cli_status(cli, make(cli, edit, check));
-}
-
-static regal_status keep_all(regal_cli *cli, regal_dataset *dataset) {
-  (void)cli, (void)dataset;
-  return REGAL_OK;
+  return regal_cli_status(cli, make(cli, edit));
 }
 
 static regal_status split(regal_cli *cli, regal_dataset *dataset) {
@@ -118,23 +114,23 @@ static regal_status augment(regal_cli *cli, regal_dataset *dataset) {
 }
 
 regal_exit regal_command_dataset_pack(regal_cli *cli) {
-  return run(cli, keep_all, true);
+  return run(cli, NULL);
 }
 
 regal_exit regal_command_dataset_split(regal_cli *cli) {
-  return run(cli, split, false);
+  return run(cli, split);
 }
 
 regal_exit regal_command_dataset_deduplicate(regal_cli *cli) {
-  return run(cli, deduplicate, false);
+  return run(cli, deduplicate);
 }
 
 regal_exit regal_command_dataset_filter(regal_cli *cli) {
-  return run(cli, filter, false);
+  return run(cli, filter);
 }
 
 regal_exit regal_command_dataset_augment(regal_cli *cli) {
-  return run(cli, augment, false);
+  return run(cli, augment);
 }
 
 regal_status regal_cli_dataset_open(regal_cli *cli, const char *path,

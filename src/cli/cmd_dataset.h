@@ -21,8 +21,13 @@ extern const regal_quantity regal_quantities[REGAL_QUANTITIES];
 regal_status regal_cli_dataset_open(regal_cli *cli, const char *path,
                                     regal_dataset **dataset);
 
-/* The input's name in tables and figures: its file's, without ending. */
-void regal_cli_dataset_title(const char *path, char title[64]);
+/* The graphs of a split. */
+size_t regal_cli_count_split(const regal_dataset *dataset, const char *split);
+
+/* The input's name in tables and figures: its file's, without ending, and '_'
+ * for control characters, those of JSON and gnuplot, and `others`. */
+void regal_cli_dataset_title(const char *path, const char *others,
+                             char title[64]);
 
 /* Writes CSV files and a gnuplot script into options->figures, and runs it. */
 regal_exit regal_cli_figures(regal_cli *cli, regal_dataset *const *datasets,

@@ -40,7 +40,8 @@ const regal_quantity regal_quantities[REGAL_QUANTITIES] = {
     {"parallelism", "work / critical path", parallelism},
 };
 
-void regal_cli_dataset_title(const char *path, char title[64]) {
+void regal_cli_dataset_title(const char *path, const char *others,
+                             char title[64]) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/')
     length--;
@@ -50,6 +51,9 @@ void regal_cli_dataset_title(const char *path, char title[64]) {
   if (length - begin > 4 && !memcmp(path + length - 4, ".zip", 4))
     length -= 4;
   snprintf(title, 64, "%.*s", (int)(length - begin), path + begin);
+  for (char *at = title; *at; at++)
+    if (strchr("\"'\\", *at) || strchr(others, *at) || (unsigned char)*at < ' ')
+      *at = '_';
 }
 
 /* -- Tables ---------------------------------------------------------------- */
@@ -86,9 +90,7 @@ static void print_splits(const regal_dataset *dataset) {
   static const char *const splits[] = {"train", "valid", "test"};
   const char *between = "  splits       ";
   for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
-    size_t count = 0;
-    for (size_t i = 0; i < regal_dataset_count(dataset); i++)
-      count += !strcmp(regal_dataset_entry(dataset, i)->split, splits[s]);
+    size_t count = regal_cli_count_split(dataset, splits[s]);
     if (count) {
       printf("%s%s %zu", between, splits[s], count);
       between = ", ";
@@ -173,10 +175,7 @@ static void print_one(const regal_cli *cli, const regal_dataset *dataset,
                       int number) {
   room room;
   char title[64];
-  regal_cli_dataset_title(cli->argument[number], title);
-  for (char *at = title; *at; at++) /* it goes into JSON and gnuplot */
-    if (strchr("\"'\\", *at) || (unsigned char)*at < ' ')
-      *at = '_';
+  regal_cli_dataset_title(cli->argument[number], "", title);
   if (!make_room(regal_dataset_count(dataset), &room))
     fprintf(stderr, "regal: out of memory\n");
   else if (cli->options.json)
@@ -254,10 +253,7 @@ regal_exit regal_command_dataset_list(regal_cli *cli) {
            "ops", "edges", "diameter", "width", "work/cp");
   for (int i = 0; i < cli->arguments; i++) {
     regal_dataset *dataset;
-    regal_status status =
-        regal_cli_dataset_open(cli, cli->argument[i], &dataset);
-    if (status != REGAL_OK)
-      return regal_cli_status(cli, status);
+    REGAL_CLI_TRY(cli, regal_cli_dataset_open(cli, cli->argument[i], &dataset));
     for (size_t k = 0; k < regal_dataset_count(dataset); k++, first = false)
       print_entry(cli, regal_dataset_entry(dataset, k), first);
     regal_dataset_free(dataset);

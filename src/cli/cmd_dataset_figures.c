@@ -27,13 +27,6 @@ static bool finish(FILE *file) {
   return fclose(file) == 0 && !failed;
 }
 
-static void clean_title(const char *path, char title[64]) {
-  regal_cli_dataset_title(path, title);
-  for (char *at = title; *at; at++)
-    if (strchr(",\"'\\", *at) || (unsigned char)*at < ' ')
-      *at = '_';
-}
-
 /* -- Data ------------------------------------------------------------------ */
 
 static bool write_graphs(const regal_cli *cli, regal_dataset *const *datasets,
@@ -47,7 +40,7 @@ static bool write_graphs(const regal_cli *cli, regal_dataset *const *datasets,
   fputs(",name\n", file);
   for (size_t d = 0; d < count; d++) {
     char title[64];
-    clean_title(cli->argument[d], title);
+    regal_cli_dataset_title(cli->argument[d], ",", title);
     for (size_t i = 0; i < regal_dataset_count(datasets[d]); i++) {
       const regal_entry *entry = regal_dataset_entry(datasets[d], i);
       fprintf(file, "%s,%s", title, entry->split);
@@ -108,7 +101,7 @@ static bool write_bins(const regal_cli *cli, regal_dataset *const *datasets,
   fprintf(file, "%s", what->name);
   for (size_t d = 0; d < count; d++) {
     char title[64];
-    clean_title(cli->argument[d], title);
+    regal_cli_dataset_title(cli->argument[d], ",", title);
     fprintf(file, ",%s", title);
   }
   for (int bin = bins.first - 1; bin <= bins.last + 1; bin++) {

@@ -64,14 +64,16 @@ static regal_status report(regal_cli *cli, const regal_result *result,
 }
 
 static regal_exit judge(regal_cli *cli, const regal_problem *problem,
-                        const regal_plan *plan, FILE *stream) {
+                        FILE *stream) {
+  const char *path = cli->argument[1];
+  regal_plan *plan;
   regal_result *result;
+  REGAL_CLI_TRY(cli, regal_plan_load(cli->context, problem, path, &plan));
   regal_status status = regal_evaluate(cli->context, problem, plan, &result);
+  regal_plan_free(plan);
   if (status == REGAL_INVALID_PLAN)
-    return regal_cli_fail(cli, "%s: %s", cli->argument[1],
-                          regal_error(cli->context));
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
+    return regal_cli_fail(cli, "%s: %s", path, regal_error(cli->context));
+  REGAL_CLI_TRY(cli, status);
   bool fits = result->fits;
   status = report(cli, result, stream);
   regal_result_free(result);
@@ -81,43 +83,21 @@ static regal_exit judge(regal_cli *cli, const regal_problem *problem,
   return REGAL_EXIT_NO_FIT;
 }
 
-static regal_exit evaluate(regal_cli *cli, const regal_graph *graph,
-                           FILE *stream) {
-  const char *path = cli->argument[1];
-  regal_problem *problem;
-  regal_plan *plan;
-  regal_exit code = take_options(cli, path);
-  if (code != REGAL_EXIT_OK)
-    return code;
-  regal_status status =
-      regal_problem_create(cli->context, graph, &cli->options, &problem);
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
-  status = regal_plan_load(cli->context, problem, path, &plan);
-  if (status == REGAL_OK) {
-    code = judge(cli, problem, plan, stream);
-    regal_plan_free(plan);
-  } else {
-    code = regal_cli_status(cli, status);
-  }
-  regal_problem_free(problem);
-  return code;
-}
-
 regal_exit regal_command_evaluate(regal_cli *cli) {
   FILE *stream;
-  regal_graph *graph;
+  regal_problem *problem;
   if (!strcmp(cli->argument[0], "-") && !strcmp(cli->argument[1], "-"))
     return regal_cli_fail(cli, "GRAPH and PLAN cannot both be stdin");
   regal_exit code = regal_cli_streams(cli, &stream);
   if (code != REGAL_EXIT_OK)
     return code;
-  regal_status status =
-      regal_graph_load(cli->context, cli->argument[0], &cli->options, &graph);
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
-  regal_cli_notes(cli, graph);
-  code = evaluate(cli, graph, stream);
-  regal_graph_free(graph);
+  REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
+  code = take_options(cli, cli->argument[1]);
+  if (code != REGAL_EXIT_OK)
+    return code;
+  REGAL_CLI_TRY(cli, regal_problem_create(cli->context, cli->graph,
+                                          &cli->options, &problem));
+  code = judge(cli, problem, stream);
+  regal_problem_free(problem);
   return code;
 }

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal generate DIR: fills a folder with random graphs (regal_generate) and
  * prints how many were drawn and kept. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/cli.h"
 #include "regal_data.h"
 
-#include <unistd.h>
-
-/* A bar on a terminal; elsewhere a line now and then. */
-typedef struct bar {
-  bool on_terminal, shown;
-  double last; /* when a line was printed last */
-} bar;
-
-enum { SECONDS_PER_LINE = 30, LEAST_BAR = 10, MOST_BAR = 40 };
+enum { LEAST_BAR = 10, MOST_BAR = 40 };
 
 static double share_done(const regal_generation *now) {
   return now->total ? (double)now->graphs / (double)now->total : 1;
@@ -32,27 +22,26 @@ static void format_state(const regal_generation *now, char text[160]) {
            100 * share_done(now), past, left);
 }
 
-static void draw_bar(const regal_generation *now, const char *text) {
+/* In front of the text on a terminal. */
+static void draw_bar(const regal_generation *now, char bar[96]) {
   static const char full[] = "########################################";
   static const char empty[] = "........................................";
   int room = regal_cli_columns(stderr) - 70;
   int length = room < LEAST_BAR ? LEAST_BAR : room > MOST_BAR ? MOST_BAR : room;
   int done = (int)(share_done(now) * length);
-  fprintf(stderr, "\r[%.*s%.*s] %s\033[K", done, full, length - done, empty,
-          text);
+  snprintf(bar, 96, "[%.*s%.*s] ", done, full, length - done, empty);
 }
 
 static void show(void *state, const regal_generation *now) {
-  bar *bar = state;
-  char text[160];
+  regal_job_line *line = state;
+  char bar[96] = "", text[160], both[256];
+  if (!regal_job_line_is_due(line, now->seconds))
+    return;
+  if (line->on_terminal)
+    draw_bar(now, bar);
   format_state(now, text);
-  if (bar->on_terminal) {
-    draw_bar(now, text);
-    bar->shown = true;
-  } else if (now->seconds - bar->last >= SECONDS_PER_LINE) {
-    fprintf(stderr, "%s\n", text);
-    bar->last = now->seconds;
-  }
+  snprintf(both, sizeof both, "%s%s", bar, text);
+  regal_job_line_print(line, now->seconds, both);
 }
 
 static void print_json(const regal_generation *made) {
@@ -80,28 +69,21 @@ static void print_summary(const regal_cli *cli, const regal_generation *made) {
 }
 
 static regal_status generate(regal_cli *cli, regal_generation *made) {
-  bar bar = {.on_terminal = isatty(STDERR_FILENO)};
+  regal_job_line line = regal_job_line_begin();
   regal_interrupt_begin(cli->context);
   regal_status status =
       regal_generate(cli->context, cli->argument[0], &cli->options,
-                     cli->options.quiet ? NULL : show, &bar, made);
+                     cli->options.quiet ? NULL : show, &line, made);
   regal_interrupt_end();
-  if (bar.shown)
-    fputs("\r\033[K", stderr);
+  regal_job_line_clear(&line);
   return status;
 }
 
 regal_exit regal_command_generate(regal_cli *cli) {
   regal_generation made;
-  regal_status status = generate(cli, &made);
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
+  REGAL_CLI_TRY(cli, generate(cli, &made));
   if (made.graphs < made.total)
-    return regal_cli_fail(cli,
-                          "stopped after %llu of %llu graphs; the same command "
-                          "goes on from here",
-                          (unsigned long long)made.graphs,
-                          (unsigned long long)made.total);
+    return regal_cli_stopped(cli, made.graphs, made.total, "graphs", "");
   if (cli->options.json)
     print_json(&made);
   else

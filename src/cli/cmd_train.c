@@ -110,7 +110,7 @@ static void print_summary(const regal_cli *cli, const regal_training *made) {
 static regal_status train(regal_cli *cli, regal_training *made) {
   monitor m = {.line = regal_job_line_begin()};
   char command[1024];
-  regal_join_command(cli, "train", command, sizeof command);
+  regal_cli_join_command(cli, command, sizeof command);
   regal_interrupt_begin(cli->context);
   regal_status status =
       regal_train(cli->context, cli->argument[0], &cli->options, command,
@@ -129,17 +129,12 @@ regal_exit regal_command_train(regal_cli *cli) {
   regal_training made;
   if (!cli->options.output[0])
     return regal_cli_fail(cli, "'train' needs -o FILE.policy");
-  regal_status status = train(cli, &made);
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
+  REGAL_CLI_TRY(cli, train(cli, &made));
   if (made.rank > 0)
     return REGAL_EXIT_OK;
   if (!made.finished && !is_out_of_time(cli, &made))
-    return regal_cli_fail(cli,
-                          "stopped after %llu of %llu steps; the same command "
-                          "with --resume goes on from here",
-                          (unsigned long long)made.step,
-                          (unsigned long long)made.steps);
+    return regal_cli_stopped(cli, made.step, made.steps, "steps",
+                             " with --resume");
   if (cli->options.json)
     print_json(&made);
   else

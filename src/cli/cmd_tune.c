@@ -54,7 +54,7 @@ static void print_summary(const regal_cli *cli, const regal_tuning *made,
 static regal_status tune(regal_cli *cli, regal_tuning *made) {
   regal_job_line line = regal_job_line_begin();
   char command[1024];
-  regal_join_command(cli, "tune", command, sizeof command);
+  regal_cli_join_command(cli, command, sizeof command);
   regal_interrupt_begin(cli->context);
   regal_status status =
       regal_tune(cli->context, cli->argument[0], &cli->options, command,
@@ -68,17 +68,11 @@ regal_exit regal_command_tune(regal_cli *cli) {
   regal_tuning made;
   if (!cli->options.output[0])
     return regal_cli_fail(cli, "'tune' needs -o FILE");
-  regal_status status = tune(cli, &made);
-  if (status != REGAL_OK)
-    return regal_cli_status(cli, status);
+  REGAL_CLI_TRY(cli, tune(cli, &made));
   if (made.rank > 0)
     return REGAL_EXIT_OK;
   if (made.runs < made.total)
-    return regal_cli_fail(cli,
-                          "stopped after %llu of %llu runs; the same command "
-                          "goes on from here",
-                          (unsigned long long)made.runs,
-                          (unsigned long long)made.total);
+    return regal_cli_stopped(cli, made.runs, made.total, "runs", "");
   FILE *report = strcmp(cli->options.output, "-") ? stdout : stderr;
   if (cli->options.json)
     print_json(&made, report);

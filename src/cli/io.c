@@ -38,27 +38,33 @@ regal_exit regal_cli_status(regal_cli *cli, regal_status status) {
              : REGAL_EXIT_INPUT;
 }
 
-static const char *note_name(regal_note_kind kind) {
-  switch (kind) {
-  case REGAL_NOTE_ASSUMED:
-    return "assumed";
-  case REGAL_NOTE_DROPPED:
-    return "dropped";
-  case REGAL_NOTE_JOINED:
-    return "joined";
-  case REGAL_NOTE_WARNING:
-    break;
-  }
-  return "warning";
+regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,
+                             const char *what, const char *how) {
+  return regal_cli_fail(cli,
+                        "stopped after %llu of %llu %s; the same command%s "
+                        "goes on from here",
+                        (unsigned long long)done, (unsigned long long)total,
+                        what, how);
 }
 
-void regal_cli_notes(const regal_cli *cli, const regal_graph *graph) {
-  if (cli->options.quiet)
-    return;
-  for (size_t i = 0; i < regal_graph_note_count(graph); i++) {
-    regal_note note = regal_graph_note(graph, i);
-    regal_cli_say(note_name(note.kind), note.text);
+regal_status regal_cli_load(regal_cli *cli) {
+  return regal_graph_load(cli->context, cli->argument[0], &cli->options,
+                          &cli->graph);
+}
+
+regal_status regal_cli_load_with_notes(regal_cli *cli) {
+  static const char *const names[] = {[REGAL_NOTE_ASSUMED] = "assumed",
+                                      [REGAL_NOTE_DROPPED] = "dropped",
+                                      [REGAL_NOTE_JOINED] = "joined",
+                                      [REGAL_NOTE_WARNING] = "warning"};
+  regal_status status = regal_cli_load(cli);
+  if (status != REGAL_OK || cli->options.quiet)
+    return status;
+  for (size_t i = 0; i < regal_graph_note_count(cli->graph); i++) {
+    regal_note note = regal_graph_note(cli->graph, i);
+    regal_cli_say(names[note.kind], note.text);
   }
+  return REGAL_OK;
 }
 
 regal_exit regal_cli_streams(regal_cli *cli, FILE **report) {

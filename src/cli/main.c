@@ -15,26 +15,10 @@ static void print_help(const regal_cli *cli) {
     regal_help_overview(stdout);
 }
 
-/* With -v: which build runs with which options, so that a log says enough to
- * repeat the run. */
-static void print_banner(const regal_cli *cli) {
-  char value[1100], standard[1100];
-  regal_options defaults;
-  regal_options_init(&defaults);
-  fprintf(stderr, "%s\noptions:", regal_build_id());
-  for (size_t i = 0; i < regal_option_count(); i++) {
-    regal_option_text(&defaults, i, standard, sizeof standard);
-    if (regal_option_text(&cli->options, i, value, sizeof value) &&
-        strcmp(value, standard))
-      fprintf(stderr, " %s=%s", regal_option_at(i)->name, value);
-  }
-  fputc('\n', stderr);
-}
-
 static regal_exit run_command(regal_cli *cli) {
   if (!cli->options.verbose)
     return cli->command->run(cli);
-  print_banner(cli);
+  regal_cli_print_banner(cli);
   regal_exit code = cli->command->run(cli);
   fprintf(stderr, "memory used: %.1f MiB at most\n",
           (double)regal_bytes_peak(cli->context) / 0x1p20);
@@ -62,6 +46,7 @@ int main(int argc, char **argv) {
     code = regal_cli_fail(&cli, "cannot write to stdout: %s", strerror(errno));
   if (cli.message[0])
     regal_cli_say("regal", cli.message);
+  regal_graph_free(cli.graph);
   regal_context_free(cli.context);
   return code;
 }

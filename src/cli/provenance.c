@@ -1,24 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command that made a file, as the file remembers it. */
+/* The options that are not as they are by default: for a log, and for a file
+ * that remembers the command that made it. */
 #include <string.h>
 
 #include "cli/cli.h"
 
-void regal_join_command(const regal_cli *cli, const char *name, char *text,
-                        size_t capacity) {
-  char value[1100], standard[1100];
+#define LONGEST_VALUE 1100
+
+/* Whether the option is set to something else than its default. */
+static bool is_changed(const regal_cli *cli, const regal_options *defaults,
+                       size_t option, char value[LONGEST_VALUE]) {
+  char standard[LONGEST_VALUE] = "";
+  bool set = regal_option_text(defaults, option, standard, sizeof standard);
+  return regal_option_text(&cli->options, option, value, LONGEST_VALUE) &&
+         !(set && !strcmp(value, standard));
+}
+
+void regal_cli_print_banner(const regal_cli *cli) {
+  char value[LONGEST_VALUE];
   regal_options defaults;
-  size_t used =
-      (size_t)snprintf(text, capacity, "regal %s %s", name, cli->argument[0]);
+  regal_options_init(&defaults);
+  fprintf(stderr, "%s\noptions:", regal_build_id());
+  for (size_t i = 0; i < regal_option_count(); i++)
+    if (is_changed(cli, &defaults, i, value))
+      fprintf(stderr, " %s=%s", regal_option_at(i)->name, value);
+  fputc('\n', stderr);
+}
+
+void regal_cli_join_command(const regal_cli *cli, char *text, size_t capacity) {
+  char value[LONGEST_VALUE];
+  regal_options defaults;
+  size_t used = (size_t)snprintf(text, capacity, "regal %s %s",
+                                 cli->command->name, cli->argument[0]);
   regal_options_init(&defaults);
   for (size_t i = 0; i < regal_option_count() && used < capacity; i++) {
     const regal_option_info *option = regal_option_at(i);
-    bool set = regal_option_text(&defaults, i, standard, sizeof standard);
-    if (!regal_option_text(&cli->options, i, value, sizeof value) ||
-        (set && !strcmp(value, standard)) || !option->changes_result)
-      continue;
     bool flag = option->type == REGAL_OPTION_FLAG;
-    used += (size_t)snprintf(text + used, capacity - used, " --%s%s%s",
-                             option->name, flag ? "" : " ", flag ? "" : value);
+    if (option->changes_result && is_changed(cli, &defaults, i, value))
+      used +=
+          (size_t)snprintf(text + used, capacity - used, " --%s%s%s",
+                           option->name, flag ? "" : " ", flag ? "" : value);
   }
 }

@@ -24,11 +24,9 @@ struct regal_tasks {
   /* Those in memory, oldest first, in a ring. */
   size_t *loaded;
   size_t first, count, ops;
-  /* Those of the present call that are not known yet. */
-  size_t *unknown;
-  size_t unknown_count;
-  /* Those of the present call that are to be taught. */
-  size_t *untaught;
+  /* Those that the present call has to study or to teach. */
+  size_t *todo;
+  size_t todo_count;
 };
 
 uint64_t regal_tasks_seed(const regal_tasks *tasks, size_t index) {
@@ -42,8 +40,7 @@ static void lay_out(void *made, regal_carver *carver) {
   size_t count = tasks->source.count;
   tasks->tasks = regal_carve(carver, count, sizeof *tasks->tasks);
   tasks->loaded = regal_carve(carver, count, sizeof *tasks->loaded);
-  tasks->unknown = regal_carve(carver, count, sizeof *tasks->unknown);
-  tasks->untaught = regal_carve(carver, count, sizeof *tasks->untaught);
+  tasks->todo = regal_carve(carver, count, sizeof *tasks->todo);
 }
 
 regal_status regal_tasks_create(regal_context *context, regal_workers *workers,
@@ -144,7 +141,7 @@ static void keep_features(regal_task *task,
 static regal_status study(void *state, size_t item,
                           const regal_worker *worker) {
   regal_tasks *tasks = state;
-  size_t index = tasks->unknown[item];
+  size_t index = tasks->todo[item];
   regal_task *task = &tasks->tasks[index];
   const regal_task_plan *plan = &tasks->plan;
   regal_episode episode = {.problem = task->problem,
@@ -176,23 +173,22 @@ static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
 
 static void list_unknown(regal_tasks *tasks, const size_t *indices,
                          size_t count) {
-  tasks->unknown_count = 0;
+  tasks->todo_count = 0;
   for (size_t i = 0; i < count; i++)
     if (!tasks->tasks[indices[i]].known &&
-        !is_needed(tasks->unknown, tasks->unknown_count, indices[i]))
-      tasks->unknown[tasks->unknown_count++] = indices[i];
+        !is_needed(tasks->todo, tasks->todo_count, indices[i]))
+      tasks->todo[tasks->todo_count++] = indices[i];
 }
 
 static regal_status study_all(regal_tasks *tasks) {
-  for (size_t i = 0; i < tasks->unknown_count; i++)
-    REGAL_TRY(make_arrays(tasks, &tasks->tasks[tasks->unknown[i]]));
-  REGAL_TRY(
-      regal_workers_run(tasks->workers, tasks->unknown_count, study, tasks));
+  for (size_t i = 0; i < tasks->todo_count; i++)
+    REGAL_TRY(make_arrays(tasks, &tasks->tasks[tasks->todo[i]]));
+  REGAL_TRY(regal_workers_run(tasks->workers, tasks->todo_count, study, tasks));
   /* what a stop request cut short is not what it should be */
   if (regal_stop_requested(tasks->context))
     return REGAL_OK;
-  for (size_t i = 0; i < tasks->unknown_count; i++)
-    tasks->tasks[tasks->unknown[i]].known = true;
+  for (size_t i = 0; i < tasks->todo_count; i++)
+    tasks->tasks[tasks->todo[i]].known = true;
   return REGAL_OK;
 }
 
@@ -221,7 +217,7 @@ regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,
 static regal_status teach(void *state, size_t item,
                           const regal_worker *worker) {
   regal_tasks *tasks = state;
-  size_t index = tasks->untaught[item];
+  size_t index = tasks->todo[item];
   const regal_task *task = &tasks->tasks[index];
   return regal_teacher_genes(worker, tasks->plan.teacher, task->problem,
                              tasks->plan.brkga->decoder,
@@ -229,8 +225,8 @@ static regal_status teach(void *state, size_t item,
 }
 
 static regal_status list_untaught(regal_tasks *tasks, const size_t *indices,
-                                  size_t count, size_t *found) {
-  *found = 0;
+                                  size_t count) {
+  tasks->todo_count = 0;
   for (size_t i = 0; i < count; i++) {
     regal_task *task = &tasks->tasks[indices[i]];
     if (task->taught)
@@ -241,21 +237,20 @@ static regal_status list_untaught(regal_tasks *tasks, const size_t *indices,
         sizeof *task->taught);
     if (!task->taught)
       return regal_fail_memory(tasks->context);
-    tasks->untaught[(*found)++] = indices[i];
+    tasks->todo[tasks->todo_count++] = indices[i];
   }
   return REGAL_OK;
 }
 
 regal_status regal_tasks_teach(regal_tasks *tasks, const size_t *indices,
                                size_t count) {
-  size_t found;
-  regal_status status = list_untaught(tasks, indices, count, &found);
+  regal_status status = list_untaught(tasks, indices, count);
   if (status == REGAL_OK)
-    status = regal_workers_run(tasks->workers, found, teach, tasks);
+    status = regal_workers_run(tasks->workers, tasks->todo_count, teach, tasks);
   /* what was cut short is not what it should be */
-  for (size_t i = 0; i < found; i++)
+  for (size_t i = 0; i < tasks->todo_count; i++)
     if (status != REGAL_OK || regal_stop_requested(tasks->context)) {
-      regal_task *task = &tasks->tasks[tasks->untaught[i]];
+      regal_task *task = &tasks->tasks[tasks->todo[i]];
       regal_release(tasks->context, task->taught);
       task->taught = NULL;
     }

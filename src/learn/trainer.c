@@ -61,7 +61,6 @@ static void lay_out(regal_trainer *t, regal_carver *carver) {
   t->mine = regal_carve(carver, graphs, sizeof *t->mine);
   t->slots = regal_carve(carver, graphs, sizeof *t->slots);
   t->figures = regal_carve(carver, graphs, sizeof *t->figures);
-  t->ratios = regal_carve(carver, episodes, sizeof *t->ratios);
   t->rewards = regal_carve(carver, episodes, sizeof *t->rewards);
   t->advantages = regal_carve(carver, episodes, sizeof *t->advantages);
   t->asked = regal_carve(carver, (size_t)t->ranks->size, sizeof *t->asked);
@@ -129,7 +128,7 @@ void regal_trainer_free(regal_trainer *t) {
   regal_release(context, t->arrays);
   regal_tasks_free(t->valid);
   regal_tasks_free(t->tasks);
-  regal_beta_tables_free(t->betas);
+  regal_release(context, t->betas);
   regal_network_free(context, t->network);
   regal_workers_free(t->workers);
   regal_release(context, t);

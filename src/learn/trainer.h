@@ -72,8 +72,7 @@ typedef struct regal_trainer {
   size_t mine_count;
   regal_batch_slot *slots;      /* [graphs] */
   regal_batch_figures *figures; /* [graphs] */
-  double *ratios;               /* [graphs][samples] cost / standard cost */
-  double *rewards;              /* [graphs][samples] */
+  double *rewards;              /* [graphs][samples] - cost / standard cost */
   regal_real *advantages;       /* [graphs][samples] */
   unsigned char *asked;         /* [ranks] to stop */
   double *gains;                /* [valid graphs] improvement in percent */

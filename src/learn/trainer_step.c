@@ -210,7 +210,7 @@ static regal_status run_episode(void *state, size_t item,
   regal_status status = regal_episode_run(worker, &episode, &cost);
   regal_proposal_free(proposal);
   if (status == REGAL_OK)
-    t->ratios[number] = task->standard > 0 ? cost / task->standard : 1;
+    t->rewards[number] = task->standard > 0 ? -cost / task->standard : -1;
   return status;
 }
 
@@ -219,8 +219,8 @@ static regal_status run_episodes(regal_trainer *t) {
   size_t episodes = (size_t)t->settings.graphs * t->settings.samples;
   REGAL_TRY(
       regal_workers_run(t->workers, mine.end - mine.first, run_episode, t));
-  return regal_ranks_gather(t->ranks, t->context, t->ratios, episodes,
-                            sizeof *t->ratios);
+  return regal_ranks_gather(t->ranks, t->context, t->rewards, episodes,
+                            sizeof *t->rewards);
 }
 
 /* -- A teacher's actions --------------------------------------------------- */
@@ -279,10 +279,7 @@ void regal_reinforce_advantages(regal_advantage kind, uint32_t graphs,
 
 static void find_advantages(regal_trainer *t) {
   const regal_train_settings *s = &t->settings;
-  size_t episodes = (size_t)s->graphs * s->samples;
   double baselines[REGAL_MOST_STEP_GRAPHS];
-  for (size_t i = 0; i < episodes; i++)
-    t->rewards[i] = -t->ratios[i];
   for (uint32_t g = 0; g < s->graphs; g++)
     baselines[g] = t->figures[g].baseline;
   regal_reinforce_advantages(s->advantage, s->graphs, s->samples, t->rewards,
@@ -345,11 +342,11 @@ static regal_status update(regal_trainer *t) {
 static void report_episodes(regal_trainer *t) {
   const regal_train_settings *s = &t->settings;
   size_t episodes = (size_t)s->graphs * s->samples;
-  double ratio = 0;
+  double sum = 0;
   for (size_t i = 0; i < episodes; i++)
-    ratio += t->ratios[i];
-  t->report.reward = -ratio / (double)episodes;
-  t->report.improvement = 100 * (1 - ratio / (double)episodes);
+    sum += t->rewards[i];
+  t->report.reward = sum / (double)episodes;
+  t->report.improvement = 100 * (1 + t->report.reward);
   t->state.evaluations += episodes * s->episode_evaluations;
 }
 

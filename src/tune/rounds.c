@@ -49,35 +49,21 @@ static size_t rank_of(const double *mean, size_t count, size_t i) {
   return rank;
 }
 
-/* Sets rank[i] of alive[i], from 0. */
-static regal_status rank_all(const regal_tune_table *table, size_t graphs,
-                             const size_t *alive, size_t count, size_t *rank) {
-  double *mean = regal_alloc(table->context, count, sizeof *mean);
-  if (!mean)
-    return regal_fail_memory(table->context);
-  for (size_t i = 0; i < count; i++)
-    mean[i] = regal_tune_improvement(table, alive[i], graphs, NULL);
-  for (size_t i = 0; i < count; i++)
-    rank[i] = rank_of(mean, count, i);
-  regal_release(table->context, mean);
-  return REGAL_OK;
-}
-
 regal_status regal_tune_keep(const regal_tune_table *table, size_t graphs,
                              size_t keep, size_t *alive, size_t *count) {
-  size_t *rank = regal_alloc(table->context, *count, sizeof *rank);
-  if (!rank)
+  size_t kept = 0, places = keep, all = *count;
+  double *mean = regal_alloc(table->context, all, sizeof *mean);
+  if (!mean)
     return regal_fail_memory(table->context);
-  regal_status status = rank_all(table, graphs, alive, *count, rank);
-  size_t kept = 0, places = keep;
-  for (size_t i = 0; i < *count; i++)
-    if (alive[i] == table->standard && rank[i] >= keep)
+  for (size_t i = 0; i < all; i++)
+    mean[i] = regal_tune_improvement(table, alive[i], graphs, NULL);
+  for (size_t i = 0; i < all; i++)
+    if (alive[i] == table->standard && rank_of(mean, all, i) >= keep)
       places = keep - 1; /* the standard settings take the last one */
-  for (size_t i = 0; status == REGAL_OK && i < *count; i++)
-    if (rank[i] < places || alive[i] == table->standard)
+  for (size_t i = 0; i < all; i++)
+    if (rank_of(mean, all, i) < places || alive[i] == table->standard)
       alive[kept++] = alive[i];
-  if (status == REGAL_OK)
-    *count = kept;
-  regal_release(table->context, rank);
-  return status;
+  *count = kept;
+  regal_release(table->context, mean);
+  return REGAL_OK;
 }

@@ -40,9 +40,7 @@ regal_status regal_tune_table_create(regal_context *context, size_t settings,
 }
 
 void regal_tune_table_free(regal_tune_table *table) {
-  if (table->tried)
-    regal_release(table->context, table->tried);
-  table->tried = NULL;
+  regal_release(table->context, table->tried);
 }
 
 /* -- The file -------------------------------------------------------------- */

@@ -196,7 +196,7 @@ static void test_propose(void **state) {
   }
   assert_null(proposal->table_of[2]); /* transfers are uniform */
   regal_proposal_free(proposal);
-  regal_beta_tables_free(beta_tables);
+  regal_release(b.context, beta_tables);
   close_bench(&b);
 }
 
@@ -230,8 +230,8 @@ static void test_beta_tables(void **state) {
                           REGAL_BETA_QUANTILES * sizeof *all->tables);
   }
   assert_int_equal(made, 4); /* (0,0) and (3,2) of one, (0,0), (1,0) */
-  regal_beta_tables_free(all);
-  regal_beta_tables_free(used);
+  regal_release(b.context, all);
+  regal_release(b.context, used);
   close_bench(&b);
 }
 
@@ -251,7 +251,7 @@ static void test_wrong_devices(void **state) {
   assert_string_equal(
       regal_error(three.context),
       "found 8 actions for genes of class \"affinity\", expected 12");
-  regal_beta_tables_free(beta_tables);
+  regal_release(two.context, beta_tables);
   close_bench(&two);
   close_bench(&three);
 }

@@ -4,24 +4,15 @@
  * place in the order of each op. */
 #include "learn/guide/brkga_features.h"
 
+#include "base/carve.h"
 #include "evolve/brkga.h"
 
-static regal_status make(regal_search *search,
-                         regal_brkga_features **features) {
-  const regal_problem *problem = search->problem;
-  regal_context *context = search->context;
-  regal_brkga_features *made = regal_alloc(context, 1, sizeof *made);
-  if (!made)
-    return regal_fail_memory(context);
-  made->placement = regal_alloc(
-      context, (size_t)problem->ops * problem->devices, sizeof(float));
-  made->position = regal_alloc(context, problem->ops, sizeof(float));
-  if (!made->placement || !made->position) {
-    regal_brkga_features_free(context, made);
-    return regal_fail_memory(context);
-  }
-  *features = made;
-  return REGAL_OK;
+static void lay_out(void *made, regal_carver *carver) {
+  regal_brkga_features *f = made;
+  size_t ops = f->problem->ops;
+  f->placement =
+      regal_carve(carver, ops * f->problem->devices, sizeof *f->placement);
+  f->position = regal_carve(carver, ops, sizeof *f->position);
 }
 
 void regal_brkga_features_free(regal_context *context,
@@ -29,8 +20,6 @@ void regal_brkga_features_free(regal_context *context,
   if (!features)
     return;
   regal_plan_free(features->best);
-  regal_release(context, features->placement);
-  regal_release(context, features->position);
   regal_release(context, features);
 }
 
@@ -52,8 +41,8 @@ static uint32_t find_pinned(const regal_problem *problem,
   return 0;
 }
 
-static void add_plan(const regal_problem *problem, const regal_plan *plan,
-                     regal_brkga_features *features) {
+static void add_plan(const regal_plan *plan, regal_brkga_features *features) {
+  const regal_problem *problem = features->problem;
   uint32_t pinned_on = find_pinned(problem, plan), place = 0;
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
@@ -66,8 +55,8 @@ static void add_plan(const regal_problem *problem, const regal_plan *plan,
   features->chromosomes++;
 }
 
-static void divide(const regal_problem *problem,
-                   regal_brkga_features *features) {
+static void divide(regal_brkga_features *features) {
+  const regal_problem *problem = features->problem;
   float count = features->chromosomes ? (float)features->chromosomes : 1;
   for (size_t i = 0; i < (size_t)problem->ops * problem->devices; i++)
     features->placement[i] /= count;
@@ -78,17 +67,16 @@ static void divide(const regal_problem *problem,
 /* Decodes the population once more, for the plans. */
 static void aggregate(regal_brkga *brkga, regal_plan *plan,
                       regal_brkga_features *features) {
-  const regal_problem *problem = brkga->search->problem;
   for (uint32_t i = 0; i < brkga->islands * brkga->population; i++) {
     uint32_t slot = brkga->ranked[i];
     if (brkga->fitness[slot].excess == INT64_MAX)
       continue; /* never evaluated */
     plan->step_count = 0;
-    brkga->decoder->decode(problem, brkga->scratch[0],
+    brkga->decoder->decode(features->problem, brkga->scratch[0],
                            regal_brkga_chromosome(brkga, slot), plan);
-    add_plan(problem, plan, features);
+    add_plan(plan, features);
   }
-  divide(problem, features);
+  divide(features);
 }
 
 static regal_status run(regal_search *child,
@@ -116,9 +104,11 @@ regal_status regal_brkga_features_run(regal_search *search,
                                       uint64_t evaluations,
                                       regal_brkga_features **features) {
   regal_brkga_settings standard = *settings;
-  regal_brkga_features *made = NULL;
+  regal_brkga_features plain = {.problem = search->problem}, *made;
   regal_search child;
-  REGAL_TRY(make(search, &made));
+  made = regal_carve_struct(search->context, &plain, sizeof plain, lay_out);
+  if (!made)
+    return regal_fail_memory(search->context);
   regal_search_child(search, search->problem, 1, &child);
   regal_budget_cap(&child.budget, evaluations);
   child.seed =

@@ -18,6 +18,7 @@
 #define REGAL_FEATURE_EVALUATIONS 400
 
 typedef struct regal_brkga_features {
+  const regal_problem *problem;
   uint32_t chromosomes;       /* that the means are over */
   uint64_t evaluations;       /* that the run took */
   float *placement;           /* [ops * devices] share of each device */

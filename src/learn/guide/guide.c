@@ -142,7 +142,7 @@ regal_status regal_guide_create(regal_context *context, const char *name,
 void regal_guide_free(regal_guide *guide) {
   if (!guide)
     return;
-  regal_beta_tables_free(guide->betas);
+  regal_release(guide->context, guide->betas);
   regal_policy_free(guide->policy);
   regal_release(guide->context, guide->name);
   regal_release(guide->context, guide);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/carve.h"
 #include "policy/actions.h"
 #include "policy/features.h"
 
@@ -102,35 +103,25 @@ static void set_shapes(regal_beta_tables *betas) {
   }
 }
 
+static void lay_out(void *made, regal_carver *carver) {
+  regal_beta_tables *betas = made;
+  size_t count = betas->count;
+  betas->shapes = regal_carve(carver, count, sizeof *betas->shapes);
+  betas->tables =
+      regal_carve(carver, count * REGAL_BETA_QUANTILES, sizeof *betas->tables);
+  betas->made = regal_carve(carver, count, sizeof *betas->made);
+}
+
 regal_status regal_beta_tables_create(regal_context *context,
                                       const regal_policy_config *config,
                                       regal_beta_tables **betas) {
-  regal_beta_tables *made = regal_alloc(context, 1, sizeof *made);
-  if (!made)
+  regal_beta_tables plain = {.config = config};
+  number_shapes(&plain);
+  *betas = regal_carve_struct(context, &plain, sizeof plain, lay_out);
+  if (!*betas)
     return regal_fail_memory(context);
-  made->context = context;
-  made->config = config;
-  number_shapes(made);
-  made->shapes = regal_alloc(context, made->count, sizeof *made->shapes);
-  made->tables = regal_alloc(context, made->count,
-                             REGAL_BETA_QUANTILES * sizeof *made->tables);
-  made->made = regal_alloc(context, made->count, sizeof *made->made);
-  if (!made->shapes || !made->tables || !made->made) {
-    regal_beta_tables_free(made);
-    return regal_fail_memory(context);
-  }
-  set_shapes(made);
-  *betas = made;
+  set_shapes(*betas);
   return REGAL_OK;
-}
-
-void regal_beta_tables_free(regal_beta_tables *betas) {
-  if (!betas)
-    return;
-  regal_release(betas->context, betas->shapes);
-  regal_release(betas->context, betas->tables);
-  regal_release(betas->context, betas->made);
-  regal_release(betas->context, betas);
 }
 
 static void fill_table(regal_beta_tables *betas, size_t shape) {

@@ -26,7 +26,6 @@ regal_status regal_config_add_head(regal_context *context,
 /* The Betas of all actions that a policy has, as tables, so that an episode
  * makes none. Once filled it is only read, and may be shared by threads. */
 typedef struct regal_beta_tables {
-  regal_context *context;
   const regal_policy_config *config; /* must outlive it */
   size_t first[REGAL_MOST_HEADS];    /* number of a head's first shape */
   size_t count;
@@ -35,10 +34,10 @@ typedef struct regal_beta_tables {
   bool *made;               /* [count] the table is filled */
 } regal_beta_tables;
 
+/* One block, which regal_release frees. */
 regal_status regal_beta_tables_create(regal_context *context,
                                       const regal_policy_config *config,
                                       regal_beta_tables **betas);
-void regal_beta_tables_free(regal_beta_tables *betas);
 /* Fills the tables of every action. */
 void regal_beta_tables_fill(regal_beta_tables *betas);
 /* Fills the tables that these actions need. */

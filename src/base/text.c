@@ -108,15 +108,17 @@ void regal_text_json(regal_text *text, const char *value) {
   regal_text_append(text, "\"", 1);
 }
 
-/* Writes value / base^k with the first unit for which it stays below `base`
+/* value / base^k with the first unit for which it stays below `base`
  * once rounded to `decimals`; whole numbers of the smallest unit as they
  * are. */
-static void append_scaled(regal_text *text, int64_t value, double base,
-                          int decimals, const char *const *units, int count) {
+static regal_shown show_scaled(int64_t value, double base, int decimals,
+                               const char *const *units, int count) {
+  regal_shown shown;
   double scaled = (double)value, size = scaled < 0 ? -scaled : scaled;
   if (size < base) {
-    regal_text_format(text, "%lld %s", (long long)value, units[0]);
-    return;
+    snprintf(shown.text, sizeof shown.text, "%lld %s", (long long)value,
+             units[0]);
+    return shown;
   }
   double almost = base - (decimals == 2 ? 0.005 : 0.05);
   int unit = 0;
@@ -125,15 +127,17 @@ static void append_scaled(regal_text *text, int64_t value, double base,
     scaled /= base;
     unit++;
   }
-  regal_text_format(text, "%.*f %s", decimals, scaled, units[unit]);
+  snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals, scaled,
+           units[unit]);
+  return shown;
 }
 
-void regal_text_duration(regal_text *text, int64_t ns) {
+regal_shown regal_show_duration(int64_t ns) {
   static const char *const units[] = {"ns", "us", "ms", "s"};
-  append_scaled(text, ns, 1000, 2, units, 4);
+  return show_scaled(ns, 1000, 2, units, 4);
 }
 
-void regal_text_bytes(regal_text *text, int64_t bytes) {
+regal_shown regal_show_bytes(int64_t bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  append_scaled(text, bytes, 1024, 1, units, 6);
+  return show_scaled(bytes, 1024, 1, units, 6);
 }

@@ -22,9 +22,13 @@ void regal_text_format(regal_text *text, const char *format, ...)
 /* Appends `value` as a JSON string with its quotes; bytes that are not UTF-8
  * become U+FFFD. */
 void regal_text_json(regal_text *text, const char *value);
-/* Appends "1.23 ms", "512.0 MiB": for people. */
-void regal_text_duration(regal_text *text, int64_t ns);
-void regal_text_bytes(regal_text *text, int64_t bytes);
+/* "1.23 ms", "512.0 MiB": for people. */
+typedef struct regal_shown {
+  char text[32];
+} regal_shown;
+
+regal_shown regal_show_duration(int64_t ns);
+regal_shown regal_show_bytes(int64_t bytes);
 
 /* Writes the text to `path` whole (a temporary file beside it, then renamed)
  * or not at all; "-" is stdout. A path that exists and is no regular file (a

@@ -139,19 +139,12 @@ static const char *reason_name(regal_reason reason) {
 
 static void put_chain_step(regal_explanation *explanation, uint32_t i) {
   regal_text *text = &explanation->text;
-  size_t begin = text->size;
-  regal_text_format(text, "  %u", i);
-  regal_layout_pad(text, begin, 9);
-  regal_text_format(text, " ");
-  regal_text_duration(text, explanation->timeline.start_ns[i]);
-  regal_layout_pad(text, begin, 20);
-  regal_text_format(text, " ");
-  regal_text_duration(text, takes(explanation, i));
-  regal_layout_pad(text, begin, 31);
-  regal_text_format(
-      text, " %5.1f%%  %-12s  ",
-      regal_layout_percent(takes(explanation, i), explanation->cost.runtime_ns),
-      reason_name((regal_reason)explanation->reason[i]));
+  int64_t ns = takes(explanation, i);
+  regal_text_format(text, "  %-7u %-10s %-10s %5.1f%%  %-12s  ", i,
+                    regal_show_duration(explanation->timeline.start_ns[i]).text,
+                    regal_show_duration(ns).text,
+                    regal_layout_percent(ns, explanation->cost.runtime_ns),
+                    reason_name((regal_reason)explanation->reason[i]));
   regal_explain_step(explanation, i);
   regal_text_format(text, "\n");
 }
@@ -187,10 +180,11 @@ static uint32_t keep_longest(const regal_explanation *explanation,
 static void put_totals(regal_explanation *explanation, const chain *chain) {
   regal_text *text = &explanation->text;
   int64_t runtime = explanation->cost.runtime_ns;
-  regal_text_format(text, "critical chain: %u of %u steps, ", chain->count,
-                    explanation->timeline.steps);
-  regal_text_duration(text, runtime);
-  regal_text_format(text, ": %.1f%% in %u op%s, %.1f%% in %u transfer%s\n",
+  regal_text_format(text,
+                    "critical chain: %u of %u steps, %s: %.1f%% in %u op%s, "
+                    "%.1f%% in %u transfer%s\n",
+                    chain->count, explanation->timeline.steps,
+                    regal_show_duration(runtime).text,
                     regal_layout_percent(chain->ops_ns, runtime), chain->ops,
                     chain->ops == 1 ? "" : "s",
                     regal_layout_percent(chain->transfers_ns, runtime),
@@ -253,9 +247,7 @@ static void put_day(regal_explanation *explanation, uint32_t device,
                             day->control,
                             day->partner,
                             runtime - day->until};
-  char label[32];
-  snprintf(label, sizeof label, "  device %u", device);
-  regal_layout_label(&explanation->text, label, 12);
+  regal_text_format(&explanation->text, "  device %-3u", device);
   for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
     regal_text_format(&explanation->text, "%9.1f%%",
                       regal_layout_percent(shares[k], runtime));

@@ -85,12 +85,9 @@ static census take_census(const regal_explanation *explanation, uint32_t device,
 
 static void put_share(regal_explanation *explanation, int64_t bytes,
                       int64_t peak) {
-  regal_text *text = &explanation->text;
-  size_t begin = text->size;
-  regal_text_format(text, "  ");
-  regal_text_bytes(text, bytes);
-  regal_layout_pad(text, begin, 13);
-  regal_text_format(text, " %5.1f%%  ", regal_layout_percent(bytes, peak));
+  regal_text_format(&explanation->text, "  %-11s %5.1f%%  ",
+                    regal_show_bytes(bytes).text,
+                    regal_layout_percent(bytes, peak));
 }
 
 /* Names the output that the step writes over the tensor, if there is one. */
@@ -140,10 +137,9 @@ static void put_limit(regal_explanation *explanation, uint32_t device) {
   if (limit == REGAL_UNLIMITED)
     return;
   bool exceeded = explanation->cost.peak_bytes[device] > limit;
-  regal_text_format(&explanation->text,
-                    exceeded ? " (BEYOND the limit of " : " (limit ");
-  regal_text_bytes(&explanation->text, limit);
-  regal_text_format(&explanation->text, ")");
+  regal_text_format(&explanation->text, " (%s %s)",
+                    exceeded ? "BEYOND the limit of" : "limit",
+                    regal_show_bytes(limit).text);
 }
 
 static void put_peak(regal_explanation *explanation, uint32_t device,
@@ -151,8 +147,8 @@ static void put_peak(regal_explanation *explanation, uint32_t device,
   regal_text *text = &explanation->text;
   int64_t peak = explanation->cost.peak_bytes[device];
   census census = take_census(explanation, device, step);
-  regal_text_format(text, "\npeak of device %u: ", device);
-  regal_text_bytes(text, peak);
+  regal_text_format(text, "\npeak of device %u: %s", device,
+                    regal_show_bytes(peak).text);
   put_limit(explanation, device);
   regal_text_format(text, " at step %u: ", step);
   regal_explain_step(explanation, step);

@@ -6,52 +6,33 @@
 
 #include <string.h>
 
-#define LABEL_COLUMN 16
-#define FIGURE_COLUMN 14
 #define KINDS_SHOWN 10
-
-static void put_label(regal_text *text, const char *label) {
-  regal_layout_label(text, label, LABEL_COLUMN);
-}
 
 static void put_counts(regal_text *text, const regal_graph *graph,
                        const regal_graph_figures *figures) {
-  put_label(text, "ops");
-  regal_text_format(text, "%u", graph->ops);
+  regal_text_format(text, "%-16s%u", "ops", graph->ops);
   if (graph->file_nodes != graph->ops)
     regal_text_format(text, " (of %u nodes in the file)", graph->file_nodes);
-  regal_text_format(text, "\n");
-  put_label(text, "tensors");
-  regal_text_format(text, "%u, ", graph->tensors);
-  regal_text_bytes(text, graph->tensor_bytes);
-  regal_text_format(text, "\n");
-  put_label(text, "edges");
-  regal_text_format(text, "%u data, %u control\n", graph->uses,
+  regal_text_format(text, "\n%-16s%u, %s\n", "tensors", graph->tensors,
+                    regal_show_bytes(graph->tensor_bytes).text);
+  regal_text_format(text, "%-16s%u data, %u control\n", "edges", graph->uses,
                     graph->controls);
-  put_label(text, "shape");
-  regal_text_format(text, "%u ops deep, at most %u wide\n", figures->depth,
-                    figures->width);
-  if (graph->total_resident_bytes) {
-    put_label(text, "parameters");
-    regal_text_bytes(text, graph->total_resident_bytes);
-    regal_text_format(text, " resident\n");
-  }
+  regal_text_format(text, "%-16s%u ops deep, at most %u wide\n", "shape",
+                    figures->depth, figures->width);
+  if (graph->total_resident_bytes)
+    regal_text_format(text, "%-16s%s resident\n", "parameters",
+                      regal_show_bytes(graph->total_resident_bytes).text);
 }
 
 static void put_times(regal_text *text, const regal_graph *graph) {
-  put_label(text, "work");
-  regal_text_duration(text, graph->work_ns);
-  regal_text_format(text, "\n");
-  put_label(text, "critical path");
-  regal_text_duration(text, graph->critical_ns);
-  regal_text_format(text, "\n");
-  if (graph->critical_ns) {
-    put_label(text, "parallelism");
-    regal_text_format(text, "%.2f (work / critical path)\n",
+  regal_text_format(text, "%-16s%s\n%-16s%s\n", "work",
+                    regal_show_duration(graph->work_ns).text, "critical path",
+                    regal_show_duration(graph->critical_ns).text);
+  if (graph->critical_ns)
+    regal_text_format(text, "%-16s%.2f (work / critical path)\n", "parallelism",
                       (double)graph->work_ns / (double)graph->critical_ns);
-  }
-  put_label(text, "checksum");
-  regal_text_format(text, "%016llx\n", (unsigned long long)graph->checksum);
+  regal_text_format(text, "%-16s%016llx\n", "checksum",
+                    (unsigned long long)graph->checksum);
 }
 
 static void put_op(regal_text *text, const regal_graph *graph, uint32_t op) {
@@ -59,14 +40,11 @@ static void put_op(regal_text *text, const regal_graph *graph, uint32_t op) {
   regal_layout_name(text, name, strlen(name));
 }
 
-/* A figure, as `put` writes it, and its share of the whole. */
-static void put_share(regal_text *text, void (*put)(regal_text *, int64_t),
+/* A figure, as `show` writes it, and its share of the whole. */
+static void put_share(regal_text *text, regal_shown (*show)(int64_t),
                       int64_t part, int64_t whole) {
-  size_t begin = text->size;
-  regal_text_format(text, "  ");
-  put(text, part);
-  regal_layout_pad(text, begin, FIGURE_COLUMN);
-  regal_text_format(text, "%5.1f%%  ", regal_layout_percent(part, whole));
+  regal_text_format(text, "  %-12s%5.1f%%  ", show(part).text,
+                    regal_layout_percent(part, whole));
 }
 
 static void put_largest_ops(regal_text *text, const regal_graph *graph,
@@ -75,7 +53,7 @@ static void put_largest_ops(regal_text *text, const regal_graph *graph,
     regal_text_format(text, "\nlargest ops\n");
   for (uint32_t i = 0; i < figures->top_ops; i++) {
     uint32_t op = figures->top_op[i];
-    put_share(text, regal_text_duration, graph->run_ns[op], graph->work_ns);
+    put_share(text, regal_show_duration, graph->run_ns[op], graph->work_ns);
     put_op(text, graph, op);
     regal_text_format(text, "\n");
   }
@@ -87,7 +65,7 @@ static void put_largest_tensors(regal_text *text, const regal_graph *graph,
     regal_text_format(text, "\nlargest tensors\n");
   for (uint32_t i = 0; i < figures->top_tensors; i++) {
     uint32_t tensor = figures->top_tensor[i], op = graph->producer[tensor];
-    put_share(text, regal_text_bytes, graph->bytes[tensor],
+    put_share(text, regal_show_bytes, graph->bytes[tensor],
               graph->tensor_bytes);
     put_op(text, graph, op);
     regal_text_format(text, ":%u\n", tensor - graph->output_begin[op]);
@@ -96,7 +74,7 @@ static void put_largest_tensors(regal_text *text, const regal_graph *graph,
 
 static void put_kind(regal_text *text, int64_t run_ns, int64_t work_ns,
                      uint32_t ops, const char *name, size_t length) {
-  put_share(text, regal_text_duration, run_ns, work_ns);
+  put_share(text, regal_show_duration, run_ns, work_ns);
   regal_text_format(text, "%6u  ", ops);
   regal_layout_name(text, name, length);
   regal_text_format(text, "\n");

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for people: columns, labels, names that are safe to print. */
+/* Text for people: shares, names that are safe to print, and the end. */
 #include "report/layout.h"
-
-void regal_layout_pad(regal_text *text, size_t line_begin, size_t column) {
-  while (!text->failed && text->size < line_begin + column)
-    regal_text_append(text, " ", 1);
-}
-
-void regal_layout_label(regal_text *text, const char *label, size_t column) {
-  size_t begin = text->size;
-  regal_text_format(text, "%s", label);
-  regal_layout_pad(text, begin, column);
-}
 
 static bool is_control(char letter) {
   return (unsigned char)letter < ' ' || letter == 127;

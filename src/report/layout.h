@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Laying out text for people: labels, columns, percentages, names. */
+/* Text for people: percentages, names, and the stream that it goes to. */
 #ifndef REGAL_REPORT_LAYOUT_H
 #define REGAL_REPORT_LAYOUT_H
 
 #include "base/text.h"
 
-/* Appends spaces until the line that began at `line_begin` is `column` wide. */
-void regal_layout_pad(regal_text *text, size_t line_begin, size_t column);
-/* Appends a label that is `column` wide. */
-void regal_layout_label(regal_text *text, const char *label, size_t column);
 /* Appends text from a file: control characters, which could drive a terminal,
  * become '?'. */
 void regal_layout_name(regal_text *text, const char *name, size_t length);

@@ -6,20 +6,15 @@
 
 #include <string.h>
 
-#define LABEL_COLUMN 12
-
-static void put_label(regal_text *text, const char *label) {
-  regal_layout_label(text, label, LABEL_COLUMN);
-}
+/* A label and the columns after it are 12 wide. */
 
 /* -- The problem ----------------------------------------------------------- */
 
 static void put_graph(regal_text *text, const regal_graph *graph) {
-  put_label(text, "graph");
-  regal_text_format(text, "%u ops, %u tensors (", graph->ops, graph->tensors);
-  regal_text_bytes(text, graph->tensor_bytes);
-  regal_text_format(text, "), %u data and %u control edges\n", graph->uses,
-                    graph->controls);
+  regal_text_format(
+      text, "%-12s%u ops, %u tensors (%s), %u data and %u control edges\n",
+      "graph", graph->ops, graph->tensors,
+      regal_show_bytes(graph->tensor_bytes).text, graph->uses, graph->controls);
 }
 
 /* Whether all links between two devices are alike. */
@@ -39,19 +34,12 @@ static void put_links(regal_text *text, const regal_machine *machine) {
   }
   int64_t latency = machine->latency_ns[0][1];
   int64_t bandwidth = machine->bandwidth[0][1];
-  if (!latency && !bandwidth) {
+  if (!latency && !bandwidth)
     regal_text_format(text, " at no cost");
-    return;
-  }
-  if (latency) {
-    regal_text_format(text, ", latency ");
-    regal_text_duration(text, latency);
-  }
-  if (bandwidth) {
-    regal_text_format(text, ", ");
-    regal_text_bytes(text, bandwidth);
-    regal_text_format(text, "/s");
-  }
+  if (latency)
+    regal_text_format(text, ", latency %s", regal_show_duration(latency).text);
+  if (bandwidth)
+    regal_text_format(text, ", %s/s", regal_show_bytes(bandwidth).text);
 }
 
 static bool same_speed(const regal_machine *machine) {
@@ -62,8 +50,7 @@ static bool same_speed(const regal_machine *machine) {
 }
 
 static void put_machine(regal_text *text, const regal_machine *machine) {
-  put_label(text, "machine");
-  regal_text_format(text, "%u device%s", machine->devices,
+  regal_text_format(text, "%-12s%u device%s", "machine", machine->devices,
                     machine->devices == 1 ? "" : "s");
   if (machine->devices > 1) {
     regal_text_format(text, ", %s transfers",
@@ -86,15 +73,11 @@ static bool was_searched(const regal_result *result) {
 }
 
 static void put_method(regal_text *text, const regal_result *result) {
-  put_label(text, "method");
-  regal_text_format(text, "%s, seed %llu, %d thread%s", result->method,
-                    (unsigned long long)result->seed, result->threads,
-                    result->threads == 1 ? "" : "s");
-  regal_text_format(text, "\n");
-  if (result->account && result->account[0]) {
-    put_label(text, "account");
-    regal_text_format(text, "%s\n", result->account);
-  }
+  regal_text_format(text, "%-12s%s, seed %llu, %d thread%s\n", "method",
+                    result->method, (unsigned long long)result->seed,
+                    result->threads, result->threads == 1 ? "" : "s");
+  if (result->account && result->account[0])
+    regal_text_format(text, "%-12s%s\n", "account", result->account);
 }
 
 /* -- What it costs ---------------------------------------------------------
@@ -104,11 +87,8 @@ static int64_t figure(const regal_cost *cost, bool memory) {
   return memory ? cost->max_peak_bytes : cost->runtime_ns;
 }
 
-static void put_figure(regal_text *text, int64_t value, bool memory) {
-  if (memory)
-    regal_text_bytes(text, value);
-  else
-    regal_text_duration(text, value);
+static regal_shown show_figure(int64_t value, bool memory) {
+  return memory ? regal_show_bytes(value) : regal_show_duration(value);
 }
 
 /* "9.0% above the lower bound": what the bound says about the objective. */
@@ -117,7 +97,7 @@ static void put_gap(regal_text *text, const regal_result *result) {
   int64_t value = figure(&result->cost, memory);
   int64_t bound = memory ? result->bound.peak_bytes : result->bound.runtime_ns;
   double gap = regal_layout_percent(value - bound, bound);
-  put_label(text, "quality");
+  regal_text_format(text, "%-12s", "quality");
   if (value == bound)
     regal_text_format(text, "proven optimal: %s equals the lower bound\n",
                       memory ? "peak memory" : "run time");
@@ -133,17 +113,12 @@ static void put_figure_row(regal_text *text, const regal_result *result,
                            bool memory) {
   int64_t before = figure(&result->before, memory);
   int64_t after = figure(&result->cost, memory);
-  size_t begin = text->size;
-  put_label(text, memory ? "peak memory" : "run time");
-  put_figure(text, before, memory);
-  regal_layout_pad(text, begin, LABEL_COLUMN + 12);
-  put_figure(text, after, memory);
-  regal_layout_pad(text, begin, LABEL_COLUMN + 24);
-  put_figure(text, memory ? result->bound.peak_bytes : result->bound.runtime_ns,
-             memory);
-  regal_layout_pad(text, begin, LABEL_COLUMN + 36);
-  regal_text_format(text, "%.1f%%\n",
-                    regal_layout_percent(before - after, before));
+  int64_t bound = memory ? result->bound.peak_bytes : result->bound.runtime_ns;
+  regal_text_format(
+      text, "%-12s%-12s%-12s%-12s%.1f%%\n", memory ? "peak memory" : "run time",
+      show_figure(before, memory).text, show_figure(after, memory).text,
+      show_figure(bound, memory).text,
+      regal_layout_percent(before - after, before));
 }
 
 static void put_costs(regal_text *text, const regal_result *result) {
@@ -159,14 +134,13 @@ static void put_costs(regal_text *text, const regal_result *result) {
 static void put_limit_verdict(regal_text *text, const regal_result *result) {
   if (!result->problem->limited)
     return;
-  put_label(text, "limit");
-  if (result->fits) {
-    regal_text_format(text, "every device stays within its memory limit\n");
-    return;
-  }
-  regal_text_format(text, "NOT MET: ");
-  regal_text_bytes(text, result->cost.excess_bytes);
-  regal_text_format(text, " beyond the memory limit\n");
+  if (result->fits)
+    regal_text_format(text, "%-12severy device stays within its memory limit\n",
+                      "limit");
+  else
+    regal_text_format(text, "%-12sNOT MET: %s beyond the memory limit\n",
+                      "limit",
+                      regal_show_bytes(result->cost.excess_bytes).text);
 }
 
 /* -- Devices --------------------------------------------------------------- */
@@ -198,23 +172,17 @@ static void put_device(regal_text *text, const regal_result *result,
                        const usage *used, int64_t busy_ns, uint32_t device) {
   int64_t limit = result->problem->limit[device];
   int64_t peak = result->cost.peak_bytes[device];
-  size_t begin = text->size;
-  regal_text_format(text, "device %u", device);
-  regal_layout_pad(text, begin, LABEL_COLUMN);
-  regal_text_format(text, "%u", used->ops[device]);
-  regal_layout_pad(text, begin, LABEL_COLUMN + 12);
-  regal_text_duration(text, busy_ns);
-  regal_layout_pad(text, begin, LABEL_COLUMN + 24);
-  regal_text_format(text, "%.1f%%",
-                    regal_layout_percent(busy_ns, result->cost.runtime_ns));
-  regal_layout_pad(text, begin, LABEL_COLUMN + 36);
-  regal_text_bytes(text, peak);
-  if (limit != REGAL_UNLIMITED) {
-    regal_layout_pad(text, begin, LABEL_COLUMN + 48);
-    regal_text_bytes(text, limit);
-    regal_text_format(text, peak > limit ? "  EXCEEDED" : "");
-  }
-  regal_text_format(text, "\n");
+  char load[16];
+  snprintf(load, sizeof load, "%.1f%%",
+           regal_layout_percent(busy_ns, result->cost.runtime_ns));
+  regal_text_format(text, "device %-5u%-12u%-12s%-12s", device,
+                    used->ops[device], regal_show_duration(busy_ns).text, load);
+  if (limit == REGAL_UNLIMITED)
+    regal_text_format(text, "%s\n", regal_show_bytes(peak).text);
+  else
+    regal_text_format(text, "%-12s%s%s\n", regal_show_bytes(peak).text,
+                      regal_show_bytes(limit).text,
+                      peak > limit ? "  EXCEEDED" : "");
 }
 
 static void put_devices(regal_text *text, const regal_result *result,
@@ -226,14 +194,10 @@ static void put_devices(regal_text *text, const regal_result *result,
                     result->problem->limited ? "peak        limit" : "peak");
   for (uint32_t d = 0; d < result->problem->devices; d++)
     put_device(text, result, &used, timeline->busy_ns[d], d);
-  put_label(text, "transfers");
-  regal_text_format(text, "%u", used.transfers);
-  if (used.transfers) {
-    regal_text_format(text, ", ");
-    regal_text_bytes(text, used.bytes < 0x1p62 ? (int64_t)used.bytes
-                                               : (int64_t)1 << 62);
-  }
-  regal_text_format(text, "\n");
+  int64_t sent = used.bytes < 0x1p62 ? (int64_t)used.bytes : (int64_t)1 << 62;
+  regal_text_format(text, "%-12s%u%s%s\n", "transfers", used.transfers,
+                    used.transfers ? ", " : "",
+                    used.transfers ? regal_show_bytes(sent).text : "");
 }
 
 /* -- The search ------------------------------------------------------------ */
@@ -247,15 +211,12 @@ static const char *stop_reason(regal_stop stop) {
 }
 
 static void put_search(regal_text *text, const regal_result *result) {
-  put_label(text, "search");
-  regal_text_format(text, "%.2f s, %llu evaluations", result->seconds,
-                    (unsigned long long)result->evaluations);
+  regal_text_format(text, "%-12s%.2f s, %llu evaluations", "search",
+                    result->seconds, (unsigned long long)result->evaluations);
   if (result->evaluations && result->seconds > 0)
     regal_text_format(text, ", %.0f per second",
                       (double)result->evaluations / result->seconds);
-  regal_text_format(text, "\n");
-  put_label(text, "stopped");
-  regal_text_format(text, "%s\n", stop_reason(result->stop));
+  regal_text_format(text, "\n%-12s%s\n", "stopped", stop_reason(result->stop));
 }
 
 static void put_summary(regal_text *text, const regal_result *result,

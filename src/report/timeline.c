@@ -116,20 +116,16 @@ static void put_glyph(regal_text *text, const char *glyph) {
 static void draw_device(drawing *drawing, uint32_t device) {
   regal_text *text = drawing->text;
   int64_t peak = drawing->cost->peak_bytes[device];
-  char label[32];
-  snprintf(label, sizeof label, "device %u", device);
-  regal_layout_label(text, label, LABEL);
+  regal_text_format(text, "device %-*u", LABEL - 7, device);
   for (uint32_t k = 0; k < drawing->cells; k++)
     put_glyph(text, busy_glyph(&drawing->row[k]));
   regal_text_format(text, " %.1f%%\n",
                     regal_layout_percent(drawing->timeline->busy_ns[device],
                                          drawing->cost->runtime_ns));
-  regal_layout_label(text, "  memory", LABEL);
+  regal_text_format(text, "%-*s", LABEL, "  memory");
   for (uint32_t k = 0; k < drawing->cells; k++)
     put_glyph(text, memory_glyph(drawing->row[k].bytes, peak));
-  regal_text_format(text, " ");
-  regal_text_bytes(text, peak);
-  regal_text_format(text, "\n");
+  regal_text_format(text, " %s\n", regal_show_bytes(peak).text);
 }
 
 /* -- The axis -------------------------------------------------------------- */
@@ -165,7 +161,7 @@ static void draw_axis(drawing *drawing) {
   regal_text *text = drawing->text;
   int64_t tick = tick_ns(drawing), runtime = drawing->cost->runtime_ns;
   int64_t next = 0, last = runtime - runtime % tick;
-  regal_layout_label(text, "", LABEL);
+  regal_text_format(text, "%-*s", LABEL, "");
   for (uint32_t k = 0; k < drawing->cells; k++) {
     bool marked = cell_at(drawing, next, false) == k;
     put_glyph(text, !marked ? "─" : k ? "┴" : "└");
@@ -174,13 +170,14 @@ static void draw_axis(drawing *drawing) {
   regal_text_format(text, "\n");
   size_t begin = text->size;
   for (int64_t k = 0; k <= runtime / tick; k++) {
-    regal_layout_pad(text, begin, LABEL + cell_at(drawing, k * tick, false));
+    size_t column = begin + LABEL + cell_at(drawing, k * tick, false);
+    while (!text->failed && text->size < column)
+      regal_text_append(text, " ", 1);
     put_tick(text, k * tick, runtime);
   }
-  regal_text_format(text, "\n");
-  regal_layout_label(text, "", LABEL);
-  regal_text_format(text,
-                    "█ ops  ═ transfers  ▁▃▅█ memory, relative to its peak\n");
+  regal_text_format(
+      text, "\n%-*s█ ops  ═ transfers  ▁▃▅█ memory, relative to its peak\n",
+      LABEL, "");
 }
 
 static void draw(drawing *drawing) {

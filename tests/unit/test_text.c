@@ -74,28 +74,24 @@ static void writes_json_strings(void **state) {
              "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
-static void check_people(void (*write)(regal_text *, int64_t), int64_t value,
+static void check_people(regal_shown (*show)(int64_t), int64_t value,
                          const char *expected) {
-  regal_text text;
-  regal_text_init(&text, context);
-  write(&text, value);
-  assert_string_equal(text.bytes, expected);
-  regal_text_free(&text);
+  assert_string_equal(show(value).text, expected);
 }
 
 static void writes_for_people(void **state) {
   (void)state;
-  check_people(regal_text_duration, 0, "0 ns");
-  check_people(regal_text_duration, 999, "999 ns");
-  check_people(regal_text_duration, 1000, "1.00 us");
-  check_people(regal_text_duration, 1234567, "1.23 ms");
-  check_people(regal_text_duration, 999999, "1.00 ms");
-  check_people(regal_text_duration, 61000000000, "61.00 s");
-  check_people(regal_text_bytes, 1023, "1023 B");
-  check_people(regal_text_bytes, 1024, "1.0 KiB");
-  check_people(regal_text_bytes, 512LL << 20, "512.0 MiB");
-  check_people(regal_text_bytes, (1LL << 30) - 1, "1.0 GiB");
-  check_people(regal_text_bytes, INT64_MAX, "8192.0 PiB");
+  check_people(regal_show_duration, 0, "0 ns");
+  check_people(regal_show_duration, 999, "999 ns");
+  check_people(regal_show_duration, 1000, "1.00 us");
+  check_people(regal_show_duration, 1234567, "1.23 ms");
+  check_people(regal_show_duration, 999999, "1.00 ms");
+  check_people(regal_show_duration, 61000000000, "61.00 s");
+  check_people(regal_show_bytes, 1023, "1023 B");
+  check_people(regal_show_bytes, 1024, "1.0 KiB");
+  check_people(regal_show_bytes, 512LL << 20, "512.0 MiB");
+  check_people(regal_show_bytes, (1LL << 30) - 1, "1.0 GiB");
+  check_people(regal_show_bytes, INT64_MAX, "8192.0 PiB");
 }
 
 /* -- Numbers --------------------------------------------------------------- */

@@ -46,36 +46,44 @@ static regal_status save(const regal_folder *folder, const regal_text *text,
   return status;
 }
 
+static bool is_there(const regal_folder *folder, const char *name) {
+  return faccessat(folder->lock, name, F_OK, 0) == 0;
+}
+
 /* Reads a file of the folder; `*found` is false when there is none. */
 static regal_status load(const regal_folder *folder, const char *name,
                          regal_text *text, bool *found) {
   char *path;
   regal_text_init(text, folder->context);
+  *found = is_there(folder, name);
+  if (!*found)
+    return REGAL_OK;
   REGAL_TRY(join(folder, name, &path));
-  *found = access(path, F_OK) == 0;
-  regal_status status =
-      *found ? regal_read_file(folder->context, path, text) : REGAL_OK;
+  regal_status status = regal_read_file(folder->context, path, text);
   regal_release(folder->context, path);
   return status;
 }
 
-static regal_status open_file(const regal_folder *folder, const char *name,
-                              int flags, int *file) {
-  char *path;
-  REGAL_TRY(join(folder, name, &path));
-  *file = open(path, flags | O_CLOEXEC, 0666);
-  regal_release(folder->context, path);
-  return *file < 0 ? fail_system(folder, name) : REGAL_OK;
-}
-
 /* -- Making and cleaning --------------------------------------------------- */
 
-static regal_status make_folder(const regal_folder *folder, const char *name) {
-  char *path;
-  REGAL_TRY(join(folder, name, &path));
-  int made = mkdir(path, 0777);
-  regal_release(folder->context, path);
-  return made && errno != EEXIST ? fail_system(folder, name) : REGAL_OK;
+/* Two calls at once would both append to the index. */
+static regal_status make_locked(regal_folder *folder) {
+  if (mkdir(folder->path, 0777) && errno != EEXIST)
+    return fail_system(folder, "");
+  folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder->lock < 0)
+    return fail_system(folder, "");
+  if (flock(folder->lock, LOCK_EX | LOCK_NB))
+    return regal_fail(folder->context, REGAL_IO,
+                      "%s: another call is generating graphs here",
+                      folder->path);
+  return REGAL_OK;
+}
+
+static regal_status make_split(const regal_folder *folder, const char *name) {
+  return mkdirat(folder->lock, name, 0777) && errno != EEXIST
+             ? fail_system(folder, name)
+             : REGAL_OK;
 }
 
 /* Whether regal_text_save may have left a file of that name behind. */
@@ -88,12 +96,15 @@ static bool is_temporary(const char *name) {
 /* Removes temporary files; counts what else there is. */
 static regal_status clean(const regal_folder *folder, const char *name,
                           size_t *others) {
-  char *path;
-  REGAL_TRY(join(folder, name, &path));
-  DIR *listing = opendir(path);
-  regal_release(folder->context, path);
-  if (!listing)
-    return fail_system(folder, name);
+  const char *path = *name ? name : ".";
+  int file = openat(folder->lock, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *listing = file < 0 ? NULL : fdopendir(file);
+  if (!listing) {
+    regal_status status = fail_system(folder, name);
+    if (file >= 0)
+      close(file);
+    return status;
+  }
   for (struct dirent *entry; (entry = readdir(listing));) {
     if (is_temporary(entry->d_name))
       unlinkat(dirfd(listing), entry->d_name, 0);
@@ -152,16 +163,6 @@ static regal_status check_recipe(const regal_folder *folder) {
   return status;
 }
 
-/* Two calls at once would both append to the index. */
-static regal_status take_lock(regal_folder *folder) {
-  REGAL_TRY(open_file(folder, "", O_RDONLY | O_DIRECTORY, &folder->lock));
-  if (flock(folder->lock, LOCK_EX | LOCK_NB))
-    return regal_fail(folder->context, REGAL_IO,
-                      "%s: another call is generating graphs here",
-                      folder->path);
-  return REGAL_OK;
-}
-
 /* -- Going on -------------------------------------------------------------- */
 
 static regal_status note_row(regal_folder *folder, const regal_made_row *row) {
@@ -176,14 +177,10 @@ static regal_status note_row(regal_folder *folder, const regal_made_row *row) {
   return REGAL_OK;
 }
 
-static regal_status is_in_place(const regal_folder *folder,
-                                const regal_made_row *row, bool *found) {
-  char file[64], *path;
+static bool is_in_place(const regal_folder *folder, const regal_made_row *row) {
+  char file[64];
   regal_made_file(folder->spec, row, folder->graphs, file, sizeof file);
-  REGAL_TRY(join(folder, file, &path));
-  *found = access(path, F_OK) == 0;
-  regal_release(folder->context, path);
-  return REGAL_OK;
+  return is_there(folder, file);
 }
 
 /* Takes the rows up to the first that is not whole, or whose graph is gone;
@@ -198,12 +195,8 @@ static regal_status take_rows(regal_folder *folder, const char *text,
   for (;;) {
     const char *at = *end;
     regal_made_row row;
-    bool found;
     if (!regal_made_read(folder->spec, folder->graphs, &at, &row) ||
-        row.number < folder->next)
-      return REGAL_OK;
-    REGAL_TRY(is_in_place(folder, &row, &found));
-    if (!found)
+        row.number < folder->next || !is_in_place(folder, &row))
       return REGAL_OK;
     REGAL_TRY(note_row(folder, &row));
     *end = at;
@@ -221,9 +214,10 @@ static regal_status begin_part(regal_folder *folder, const char *rows,
     regal_text_append(&text, rows, (size_t)(end - rows));
   regal_status status = save(folder, &text, part_name);
   regal_text_free(&text);
-  if (status == REGAL_OK)
-    status = open_file(folder, part_name, O_WRONLY | O_APPEND, &folder->index);
-  return status;
+  REGAL_TRY(status);
+  folder->index =
+      openat(folder->lock, part_name, O_WRONLY | O_APPEND | O_CLOEXEC);
+  return folder->index < 0 ? fail_system(folder, part_name) : REGAL_OK;
 }
 
 static regal_status check_size(const regal_folder *folder) {
@@ -266,12 +260,11 @@ static regal_status resume(regal_folder *folder) {
 static regal_status open_all(regal_folder *folder) {
   const regal_spec *spec = folder->spec;
   size_t others = 0;
-  REGAL_TRY(make_folder(folder, ""));
-  REGAL_TRY(take_lock(folder));
+  REGAL_TRY(make_locked(folder));
   REGAL_TRY(check_recipe(folder));
   REGAL_TRY(clean(folder, "", &others));
   for (uint32_t i = 0; spec->splits > 1 && i < spec->splits; i++) {
-    REGAL_TRY(make_folder(folder, spec->split[i].name));
+    REGAL_TRY(make_split(folder, spec->split[i].name));
     REGAL_TRY(clean(folder, spec->split[i].name, &others));
   }
   return resume(folder);
@@ -340,14 +333,9 @@ regal_status regal_folder_flush(regal_folder *folder) {
 }
 
 regal_status regal_folder_finish(regal_folder *folder) {
-  char *part, *index = NULL;
   if (folder->index < 0)
     return REGAL_OK; /* it was complete before */
-  REGAL_TRY(join(folder, part_name, &part));
-  regal_status status = join(folder, index_name, &index);
-  if (status == REGAL_OK && rename(part, index))
-    status = fail_system(folder, part_name);
-  regal_release(folder->context, index);
-  regal_release(folder->context, part);
-  return status;
+  return renameat(folder->lock, part_name, folder->lock, index_name)
+             ? fail_system(folder, part_name)
+             : REGAL_OK;
 }

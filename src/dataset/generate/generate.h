@@ -99,7 +99,7 @@ typedef struct regal_folder {
   double gains;    /* sum of their improvements, 0 without filter */
   regal_names checksums, degrees_seen; /* sets: the texts are empty */
   regal_text rows; /* of graphs in place that are not in the index yet */
-  int lock, index; /* descriptors, or -1 */
+  int lock, index; /* descriptors of the folder and index.csv.part, or -1 */
 } regal_folder;
 
 /* Makes the folder, or takes up the work where an earlier call ended. Closes

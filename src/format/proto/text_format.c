@@ -21,22 +21,13 @@ static regal_status open_message(regal_text_reader *reader, char *close) {
   return regal_lexer_next(lexer);
 }
 
-static regal_status expected_field(const regal_text_reader *reader,
-                                   char close) {
-  if (!close)
-    return regal_lexer_expected(&reader->lexer, "a field name");
-  return regal_lexer_expected(&reader->lexer, "a field name or '%c'", close);
-}
-
 static regal_status skip_separator(regal_text_reader *reader) {
   bool found;
   REGAL_TRY(regal_lexer_accept(&reader->lexer, ',', &found));
   return found ? REGAL_OK : regal_lexer_accept(&reader->lexer, ';', &found);
 }
 
-/* -- Skipping: what the schema does not know, by its structure ------------- */
-
-static regal_status skip_message(regal_text_reader *reader);
+/* -- What the schema does not know, by its structure ---------------------- */
 
 /* A string, a name or a number, which may have a sign. */
 static regal_status skip_scalar(regal_text_reader *reader) {
@@ -59,36 +50,6 @@ static bool at_message(const regal_text_reader *reader) {
          regal_lexer_at(&reader->lexer, '<');
 }
 
-/* A list holds scalars or messages, but no lists. Behind the '['. */
-static regal_status skip_list(regal_text_reader *reader) {
-  regal_lexer *lexer = &reader->lexer;
-  bool more;
-  REGAL_TRY(regal_lexer_accept(lexer, ']', &more));
-  if (more)
-    return REGAL_OK;
-  do {
-    REGAL_TRY(at_message(reader) ? skip_message(reader) : skip_scalar(reader));
-    REGAL_TRY(regal_lexer_accept(lexer, ',', &more));
-  } while (more);
-  if (!regal_lexer_at(lexer, ']'))
-    return regal_lexer_expected(lexer, "',' or ']'");
-  return regal_lexer_next(lexer);
-}
-
-static regal_status skip_value(regal_text_reader *reader) {
-  regal_lexer *lexer = &reader->lexer;
-  bool colon, list;
-  REGAL_TRY(regal_lexer_accept(lexer, ':', &colon));
-  if (at_message(reader))
-    return skip_message(reader);
-  REGAL_TRY(regal_lexer_accept(lexer, '[', &list));
-  if (list)
-    return skip_list(reader);
-  if (!colon)
-    return regal_lexer_expected(lexer, "':' or '{'");
-  return skip_scalar(reader);
-}
-
 static regal_status skip_extension(regal_text_reader *reader) {
   regal_lexer *lexer = &reader->lexer;
   bool open, part;
@@ -106,30 +67,6 @@ static regal_status skip_extension(regal_text_reader *reader) {
   if (!regal_lexer_at(lexer, ']'))
     return regal_lexer_expected(lexer, "']'");
   return regal_lexer_next(lexer);
-}
-
-/* A name, a number or an extension. */
-static regal_status skip_name(regal_text_reader *reader, char close) {
-  regal_lexer *lexer = &reader->lexer;
-  if (regal_lexer_at(lexer, '['))
-    return skip_extension(reader);
-  if (lexer->token.kind != REGAL_TOKEN_NAME &&
-      lexer->token.kind != REGAL_TOKEN_NUMBER)
-    return expected_field(reader, close);
-  return regal_lexer_next(lexer);
-}
-
-static regal_status skip_message(regal_text_reader *reader) {
-  char close;
-  REGAL_TRY(open_message(reader, &close));
-  reader->depth++;
-  while (!regal_lexer_at(&reader->lexer, close)) {
-    REGAL_TRY(skip_name(reader, close));
-    REGAL_TRY(skip_value(reader));
-    REGAL_TRY(skip_separator(reader));
-  }
-  reader->depth--;
-  return regal_lexer_next(&reader->lexer);
 }
 
 /* -- Storage --------------------------------------------------------------- */
@@ -192,23 +129,33 @@ static regal_status keep_line(regal_text_reader *reader, uint32_t line,
   return REGAL_OK;
 }
 
-/* -- Fields ---------------------------------------------------------------- */
+/* -- Fields ----------------------------------------------------------------
+ * A field that is NULL is unknown, and so are all those of a message that is
+ * NULL: what is read of them goes nowhere. */
 
 static regal_status read_fields(regal_text_reader *reader,
                                 ProtobufCMessage *message, char close);
 
-static regal_status read_submessage(regal_text_reader *reader,
-                                    const ProtobufCFieldDescriptor *field,
-                                    ProtobufCMessage **member) {
-  const ProtobufCMessageDescriptor *type = field->descriptor;
-  char close;
-  REGAL_TRY(open_message(reader, &close));
-  ProtobufCMessage *made =
-      regal_arena_alloc(reader->arena, 1, type->sizeof_message);
-  if (!made)
+static regal_status make_message(regal_text_reader *reader,
+                                 const ProtobufCMessageDescriptor *type,
+                                 ProtobufCMessage **message) {
+  *message = regal_arena_alloc(reader->arena, 1, type->sizeof_message);
+  if (!*message)
     return regal_fail_memory(reader->lexer.context);
-  protobuf_c_message_init(type, made);
-  *member = made;
+  protobuf_c_message_init(type, *message);
+  return REGAL_OK;
+}
+
+static regal_status read_message(regal_text_reader *reader,
+                                 const ProtobufCFieldDescriptor *field,
+                                 ProtobufCMessage **member) {
+  ProtobufCMessage *made = NULL;
+  char close = 0;
+  REGAL_TRY(open_message(reader, &close));
+  if (field) {
+    REGAL_TRY(make_message(reader, field->descriptor, &made));
+    *member = made;
+  }
   reader->depth++;
   REGAL_TRY(read_fields(reader, made, close));
   reader->depth--;
@@ -219,16 +166,19 @@ static regal_status read_value(regal_text_reader *reader,
                                ProtobufCMessage *message,
                                const ProtobufCFieldDescriptor *field,
                                uint32_t line) {
+  if (!field)
+    return at_message(reader) ? read_message(reader, NULL, NULL)
+                              : skip_scalar(reader);
   void *member = new_member(reader, message, field);
   if (!member)
     return regal_fail_memory(reader->lexer.context);
   REGAL_TRY(keep_line(reader, line, field));
   if (field->type == PROTOBUF_C_TYPE_MESSAGE)
-    return read_submessage(reader, field, member);
+    return read_message(reader, field, member);
   return regal_text_read_scalar(reader, field, member);
 }
 
-/* "[1, 2]", behind the '['. */
+/* "[1, 2]", behind the '['. A list holds scalars or messages, but no lists. */
 static regal_status read_list(regal_text_reader *reader,
                               ProtobufCMessage *message,
                               const ProtobufCFieldDescriptor *field) {
@@ -271,45 +221,63 @@ static bool is_field_number(const regal_token *token) {
   return true;
 }
 
-/* What follows the name of a known field. */
-static regal_status read_known(regal_text_reader *reader,
-                               ProtobufCMessage *message,
-                               const ProtobufCFieldDescriptor *field,
-                               uint32_t line) {
+/* What follows the name of a field. */
+static regal_status read_content(regal_text_reader *reader,
+                                 ProtobufCMessage *message,
+                                 const ProtobufCFieldDescriptor *field,
+                                 uint32_t line) {
   regal_lexer *lexer = &reader->lexer;
   bool colon, list = false;
   REGAL_TRY(regal_lexer_accept(lexer, ':', &colon));
-  if (!colon && field->type != PROTOBUF_C_TYPE_MESSAGE)
+  if (field && !colon && field->type != PROTOBUF_C_TYPE_MESSAGE)
     return regal_lexer_expected(lexer, "':' after \"%s\"", field->name);
-  if (field->label == PROTOBUF_C_LABEL_REPEATED)
+  if (!field || field->label == PROTOBUF_C_LABEL_REPEATED)
     REGAL_TRY(regal_lexer_accept(lexer, '[', &list));
-  return list ? read_list(reader, message, field)
-              : read_value(reader, message, field, line);
+  if (list)
+    return read_list(reader, message, field);
+  if (!field && !colon && !at_message(reader))
+    return regal_lexer_expected(lexer, "':' or '{'");
+  return read_value(reader, message, field, line);
+}
+
+static regal_status expected_field(const regal_text_reader *reader,
+                                   char close) {
+  if (!close)
+    return regal_lexer_expected(&reader->lexer, "a field name");
+  return regal_lexer_expected(&reader->lexer, "a field name or '%c'", close);
+}
+
+/* Whether the next token can name a field. In an unknown message it may be any
+ * number. */
+static bool at_name(const regal_text_reader *reader,
+                    const ProtobufCMessage *message) {
+  const regal_token *token = &reader->lexer.token;
+  return token->kind == REGAL_TOKEN_NAME ||
+         (message ? is_field_number(token) : token->kind == REGAL_TOKEN_NUMBER);
 }
 
 static regal_status read_field(regal_text_reader *reader,
                                ProtobufCMessage *message, char close,
                                uint64_t *seen) {
   regal_lexer *lexer = &reader->lexer;
+  const ProtobufCFieldDescriptor *field = NULL;
+  uint32_t line = lexer->token.line;
   if (regal_lexer_at(lexer, '[')) {
     REGAL_TRY(skip_extension(reader));
-    return skip_value(reader);
+    return read_content(reader, message, NULL, line);
   }
-  if (lexer->token.kind != REGAL_TOKEN_NAME && !is_field_number(&lexer->token))
+  if (!at_name(reader, message))
     return expected_field(reader, close);
-  const ProtobufCMessageDescriptor *type = message->descriptor;
-  const ProtobufCFieldDescriptor *field = find_field(type, &lexer->token);
-  if (!field) {
-    REGAL_TRY(regal_lexer_next(lexer));
-    return skip_value(reader);
+  if (message)
+    field = find_field(message->descriptor, &lexer->token);
+  if (field) {
+    uint64_t bit = UINT64_C(1) << (field - message->descriptor->fields);
+    if (field->label != PROTOBUF_C_LABEL_REPEATED && (*seen & bit))
+      return regal_lexer_expected(lexer, "\"%s\" only once", field->name);
+    *seen |= bit;
   }
-  uint64_t bit = UINT64_C(1) << (field - type->fields);
-  if (field->label != PROTOBUF_C_LABEL_REPEATED && (*seen & bit))
-    return regal_lexer_expected(lexer, "\"%s\" only once", field->name);
-  *seen |= bit;
-  uint32_t line = lexer->token.line;
   REGAL_TRY(regal_lexer_next(lexer));
-  return read_known(reader, message, field, line);
+  return read_content(reader, message, field, line);
 }
 
 /* Fields up to the symbol that closes the message; 0: up to the end. */
@@ -328,9 +296,6 @@ static regal_status read_fields(regal_text_reader *reader,
 regal_status regal_text_format_read(regal_text_reader *reader,
                                     const ProtobufCMessageDescriptor *type,
                                     ProtobufCMessage **message) {
-  *message = regal_arena_alloc(reader->arena, 1, type->sizeof_message);
-  if (!*message)
-    return regal_fail_memory(reader->lexer.context);
-  protobuf_c_message_init(type, *message);
+  REGAL_TRY(make_message(reader, type, message));
   return read_fields(reader, *message, 0);
 }

@@ -13,7 +13,7 @@
 
 #include "format/json/graph.h"
 #include "format/json/json.h"
-#include "format/onnx/load.h"
+#include "format/onnx/onnx.h"
 #include "format/tensorflow/cost_graph.h"
 
 /* A binary CostGraphDef may begin like this too: with a node of 123 bytes. */

@@ -4,7 +4,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "format/onnx/load.h"
+#include "format/onnx/onnx.h"
 
 /* What a reader may hold for each byte of a file, and whatever the size. */
 #define BYTES_PER_BYTE 2000

@@ -2,7 +2,7 @@
 /* What becomes of the nodes and values of an ONNX model. */
 #include "support/onnx_model.h"
 
-#include "format/onnx/load.h"
+#include "format/onnx/onnx.h"
 #include "format/onnx/shapes.h"
 #include "support/failing_allocator.h"
 
@@ -333,7 +333,7 @@ static void test_inference(void **state) {
   onnx_node(&model, "com.microsoft:FastGelu", "gelu", "c", "g", NULL);
   onnx_node(&model, "GlobalAveragePool", "pool", "g", "y", NULL);
   onnx_output(&model, "y");
-  if (!regal_onnx_can_infer_shapes()) {
+  if (!regal_onnx_known_opset()) {
     onnx_expect_error(*state, &model, NULL,
                       "t: 3 tensors have no shape, the first is \"c\"; this "
                       "regal was built without ONNX's shape inference: add "
@@ -371,7 +371,7 @@ static void test_missing_shape(void **state) {
   onnx_node(&model, "my.ops:Foo", "foo", "x", "y", NULL);
   onnx_node(&model, "Relu", "relu", "y", "z", NULL);
   onnx_output(&model, "z");
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     return;
   regal_graph *graph = onnx_loaded(*state, &model, NULL);
   assert_int_equal(loaded_bytes(graph, "foo", 0), 0);
@@ -484,7 +484,7 @@ static void test_no_memory_to_infer(void **state) {
   onnx_node(&model, "com.microsoft:FastGelu", "gelu", "x", "g", NULL);
   onnx_node(&model, "GlobalAveragePool", "pool", "g", "y", NULL);
   onnx_output(&model, "y");
-  if (regal_onnx_can_infer_shapes())
+  if (regal_onnx_known_opset())
     fail_each_allocation(&model);
 }
 

@@ -127,7 +127,7 @@ static void check_refused(inferred_model made, const char *message) {
 
 static void test_absent(void **state) {
   (void)state;
-  if (regal_onnx_can_infer_shapes())
+  if (regal_onnx_known_opset())
     skip();
   assert_int_equal(regal_onnx_known_opset(), 0);
   check_refused(
@@ -139,14 +139,14 @@ static void test_absent(void **state) {
 
 static void test_known_opset(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   assert_in_range(regal_onnx_known_opset(), 17, 99);
 }
 
 static void test_computed_sizes(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("chain");
   assert_int_equal(made.status, REGAL_OK);
@@ -161,7 +161,7 @@ static void test_computed_sizes(void **state) {
  * be put in before inference. */
 static void test_names_get_lost(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("chain_with_name");
   assert_int_equal(made.status, REGAL_OK);
@@ -176,7 +176,7 @@ static void test_names_get_lost(void **state) {
  * is better than a wrong one. */
 static void test_newer_ops(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("newer");
   assert_int_equal(made.status, REGAL_OK);
@@ -197,7 +197,7 @@ static void test_newer_ops(void **state) {
 
 static void test_newer_type(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("newer_type");
   assert_int_equal(made.status, REGAL_OK);
@@ -208,7 +208,7 @@ static void test_newer_type(void **state) {
 
 static void test_listed_axes(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("listed_axes");
   assert_int_equal(made.status, REGAL_OK);
@@ -218,7 +218,7 @@ static void test_listed_axes(void **state) {
 
 static void test_left_out_zero(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("left_out_zero");
   assert_int_equal(made.status, REGAL_OK);
@@ -228,7 +228,7 @@ static void test_left_out_zero(void **state) {
 
 static void test_domains(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   inferred_model made = infer("domains");
   assert_int_equal(made.status, REGAL_OK);
@@ -239,7 +239,7 @@ static void test_domains(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   check_refused(infer_bytes("\x3a\xff", 2),
                 "m.onnx: shape inference: this is no ONNX model (a protobuf "
@@ -254,7 +254,7 @@ static void test_refused(void **state) {
 /* These two are what a process of its own is for. */
 static void test_crash(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   check_refused(infer("endless_function"),
                 "m.onnx: ONNX's shape inference (libonnx) crashed on this "
@@ -263,7 +263,7 @@ static void test_crash(void **state) {
 
 static void test_memory_limit(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes() || UNLIMITED)
+  if (!regal_onnx_known_opset() || UNLIMITED)
     skip();
   inferred_model made = infer("doubling");
   assert_int_equal(made.status, REGAL_NO_MEMORY);
@@ -272,7 +272,7 @@ static void test_memory_limit(void **state) {
 
 static void test_children_ignored(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   signal(SIGCHLD, SIG_IGN);
   inferred_model made = infer("left_out_zero");
@@ -284,7 +284,7 @@ static void test_children_ignored(void **state) {
 
 static void test_stop(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   regal_context *context;
   regal_text inferred;
@@ -301,7 +301,7 @@ static void test_stop(void **state) {
 
 static void test_failing_allocations(void **state) {
   (void)state;
-  if (!regal_onnx_can_infer_shapes())
+  if (!regal_onnx_known_opset())
     skip();
   for (size_t n = 2;; n++) {
     failing_allocator memory = {.fail_at = n};

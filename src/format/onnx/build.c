@@ -67,7 +67,7 @@ static regal_status add_source(building *building) {
 
 static regal_status add_node(building *building, uint32_t node) {
   const regal_onnx_node *from = building->onnx->model->graph->node[node];
-  const regal_onnx_op *op = &building->onnx->ops[node];
+  const regal_onnx_work *op = &building->onnx->ops[node].work;
   building->op_of[node] = REGAL_NONE;
   if (!op->is_op)
     return REGAL_OK;

@@ -48,31 +48,31 @@ double regal_onnx_dim_at(const regal_onnx_value *value, int axis) {
 
 /* -- Element by element ---------------------------------------------------- */
 
-double regal_onnx_flops_none(const regal_onnx_call *call, double factor) {
-  (void)call, (void)factor;
+double regal_onnx_flops_none(const regal_onnx_call *call) {
+  (void)call;
   return 0;
 }
 
-double regal_onnx_flops_output(const regal_onnx_call *call, double factor) {
-  return factor * elements(regal_onnx_out(call, 0));
+double regal_onnx_flops_output(const regal_onnx_call *call) {
+  return call->row->factor * elements(regal_onnx_out(call, 0));
 }
 
-double regal_onnx_flops_input(const regal_onnx_call *call, double factor) {
-  return factor * elements(regal_onnx_in(call, 0));
+double regal_onnx_flops_input(const regal_onnx_call *call) {
+  return call->row->factor * elements(regal_onnx_in(call, 0));
 }
 
-double regal_onnx_flops_variadic(const regal_onnx_call *call, double factor) {
-  (void)factor;
+double regal_onnx_flops_variadic(const regal_onnx_call *call) {
   double times = call->node->n_input > 1 ? (double)call->node->n_input - 1 : 1;
   return times * elements(regal_onnx_out(call, 0));
 }
 
 /* -- Products -------------------------------------------------------------- */
 
-static double with_bias(const regal_onnx_call *call, size_t bias,
-                        double flops) {
+/* With the addition of input 2 to each output, if there is one. */
+static double with_bias(const regal_onnx_call *call, double flops) {
   double outputs = elements(regal_onnx_out(call, 0));
-  return regal_onnx_in(call, bias) && outputs > 0 ? flops + outputs : flops;
+  bool adds = flops >= 0 && outputs > 0 && regal_onnx_in(call, 2);
+  return adds ? flops + outputs : flops;
 }
 
 /* Both, multiplied by two; UNKNOWN if one of them is. */
@@ -82,38 +82,29 @@ static double twice(double a, double b) {
 
 /* Weights are (outputs, inputs / group, kernel...): each output element needs
  * all but the first. */
-double regal_onnx_flops_conv(const regal_onnx_call *call, double factor) {
-  size_t weights = (size_t)factor;
+double regal_onnx_flops_conv(const regal_onnx_call *call) {
+  size_t weights = (size_t)call->row->factor;
   double flops = twice(elements(regal_onnx_out(call, 0)),
                        product_from(regal_onnx_in(call, weights), 1));
-  return flops < 0 || weights != 1 ? flops : with_bias(call, 2, flops);
+  return weights == 1 ? with_bias(call, flops) : flops;
 }
 
 /* Weights are (inputs, outputs / group, kernel...): each input element goes to
  * all but the first. */
-double regal_onnx_flops_conv_transpose(const regal_onnx_call *call,
-                                       double factor) {
-  (void)factor;
-  double flops = twice(elements(regal_onnx_in(call, 0)),
-                       product_from(regal_onnx_in(call, 1), 1));
-  return flops < 0 ? flops : with_bias(call, 2, flops);
+double regal_onnx_flops_conv_transpose(const regal_onnx_call *call) {
+  return with_bias(call, twice(elements(regal_onnx_in(call, 0)),
+                               product_from(regal_onnx_in(call, 1), 1)));
 }
 
-static double inner_length(const regal_onnx_call *call) {
-  const regal_onnx_value *a = regal_onnx_in(call, 0);
-  bool turned = regal_onnx_attribute_int(call->node, "transA", 0) != 0;
-  return regal_onnx_dim_at(a, turned ? -2 : -1);
-}
-
-double regal_onnx_flops_gemm(const regal_onnx_call *call, double factor) {
-  double flops = regal_onnx_flops_matmul(call, factor);
-  return flops < 0 ? flops : with_bias(call, 2, flops);
+double regal_onnx_flops_gemm(const regal_onnx_call *call) {
+  return with_bias(call, regal_onnx_flops_matmul(call));
 }
 
 /* Also of stacks of matrices, broadcast: the output knows how many. */
-double regal_onnx_flops_matmul(const regal_onnx_call *call, double factor) {
-  (void)factor;
-  return twice(elements(regal_onnx_out(call, 0)), inner_length(call));
+double regal_onnx_flops_matmul(const regal_onnx_call *call) {
+  bool turned = regal_onnx_attribute_int(call->node, "transA", 0) != 0;
+  return twice(elements(regal_onnx_out(call, 0)),
+               regal_onnx_dim_at(regal_onnx_in(call, 0), turned ? -2 : -1));
 }
 
 /* -- Einsum ---------------------------------------------------------------- */
@@ -151,8 +142,7 @@ static bool take_operand(subscripts *dims, const regal_onnx_value *value,
   return axis == value->rank;
 }
 
-double regal_onnx_flops_einsum(const regal_onnx_call *call, double factor) {
-  (void)factor;
+double regal_onnx_flops_einsum(const regal_onnx_call *call) {
   const regal_onnx_attribute *equation =
       regal_onnx_attribute_of(call->node, "equation");
   subscripts dims = {.rest = 1};
@@ -175,27 +165,26 @@ double regal_onnx_flops_einsum(const regal_onnx_call *call, double factor) {
 
 /* -- Windows --------------------------------------------------------------- */
 
-double regal_onnx_flops_pool(const regal_onnx_call *call, double factor) {
+double regal_onnx_flops_pool(const regal_onnx_call *call) {
   const regal_onnx_attribute *kernel =
       regal_onnx_attribute_of(call->node, "kernel_shape");
-  double window = factor;
+  double window = call->row->factor;
   for (size_t i = 0; kernel && i < kernel->n_ints; i++)
     window *= (double)kernel->ints[i];
-  return window < 0 ? UNKNOWN : regal_onnx_flops_output(call, window);
+  return window < 0 ? UNKNOWN : window * elements(regal_onnx_out(call, 0));
 }
 
-double regal_onnx_flops_lrn(const regal_onnx_call *call, double factor) {
+double regal_onnx_flops_lrn(const regal_onnx_call *call) {
   int64_t size = regal_onnx_attribute_int(call->node, "size", 1);
-  return size < 0 ? UNKNOWN
-                  : regal_onnx_flops_output(call, 2 * (double)size + factor);
+  double each = 2 * (double)size + call->row->factor;
+  return size < 0 ? UNKNOWN : each * elements(regal_onnx_out(call, 0));
 }
 
 /* -- Sequences ------------------------------------------------------------- */
 
 /* X is (steps, batch, inputs) or (batch, steps, inputs), W (directions, gates,
  * inputs), R (directions, gates, hidden). */
-double regal_onnx_flops_recurrent(const regal_onnx_call *call, double factor) {
-  (void)factor;
+double regal_onnx_flops_recurrent(const regal_onnx_call *call) {
   const regal_onnx_value *x = regal_onnx_in(call, 0);
   const regal_onnx_value *w = regal_onnx_in(call, 1);
   const regal_onnx_value *r = regal_onnx_in(call, 2);
@@ -235,10 +224,10 @@ static double attention(double queries, double outputs, double keys,
   return keys * (2 * queries + 2 * outputs + SOFTMAX_FLOPS * rows);
 }
 
-double regal_onnx_flops_attention(const regal_onnx_call *call, double factor) {
+double regal_onnx_flops_attention(const regal_onnx_call *call) {
   const regal_onnx_value *query = regal_onnx_in(call, 0);
   const regal_onnx_value *key = regal_onnx_in(call, 1);
-  const regal_onnx_value *past = regal_onnx_in(call, (size_t)factor);
+  const regal_onnx_value *past = regal_onnx_in(call, (size_t)call->row->factor);
   double outputs = elements(regal_onnx_out(call, 0));
   double queries = key ? elements(query) : outputs;
   double keys = steps_of(key ? key : query);
@@ -248,13 +237,14 @@ double regal_onnx_flops_attention(const regal_onnx_call *call, double factor) {
 }
 
 /* Input (batch, steps, inputs), weights (inputs, queries + keys + values), and
- * at `factor` the cached keys and values (2, batch, heads, steps, size). */
-double regal_onnx_flops_projected_attention(const regal_onnx_call *call,
-                                            double factor) {
+ * at the row's factor the cached keys and values (2, batch, heads, steps,
+ * size). */
+double regal_onnx_flops_projected_attention(const regal_onnx_call *call) {
   const regal_onnx_value *input = regal_onnx_in(call, 0);
   double outputs = elements(regal_onnx_out(call, 0));
   double keys = steps_of(input);
-  double past = regal_onnx_dim_at(regal_onnx_in(call, (size_t)factor), -2);
+  double past =
+      regal_onnx_dim_at(regal_onnx_in(call, (size_t)call->row->factor), -2);
   double projection =
       twice(elements(input), regal_onnx_dim_at(regal_onnx_in(call, 1), 1));
   double core = attention(outputs, outputs, past > 0 ? keys + past : keys,

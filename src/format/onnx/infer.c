@@ -15,8 +15,9 @@
 /* -- Our own --------------------------------------------------------------- */
 
 /* Gives output 0 a shape that needs no knowledge of ONNX's library. */
-static regal_status set_own(regal_onnx *onnx, const regal_onnx_call *call,
-                            int type, const int64_t *dims, size_t rank) {
+static regal_status set_own(const regal_onnx_call *call, int type,
+                            const int64_t *dims, size_t rank) {
+  regal_onnx *onnx = call->onnx;
   uint32_t value = call->outputs[0];
   if (onnx->values[value].type)
     type = onnx->values[value].type;
@@ -27,19 +28,20 @@ static regal_status set_own(regal_onnx *onnx, const regal_onnx_call *call,
 
 /* The type that an element-wise op computes with: the first input's, except
  * the condition of Where. */
-static int common_type(const regal_onnx_call *call, unsigned traits) {
-  int type = REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
-  for (size_t i = 0; i < call->node->n_input && !(traits & REGAL_ONNX_BOOLEAN);
-       i++) {
+static int common_type(const regal_onnx_call *call) {
+  const int boolean = REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+  if (call->traits & REGAL_ONNX_BOOLEAN)
+    return boolean;
+  for (size_t i = 0; i < call->node->n_input; i++) {
     const regal_onnx_value *value = regal_onnx_in(call, i);
-    if (value && value->type != REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
+    if (value && value->type != boolean)
       return value->type;
   }
-  return type;
+  return boolean;
 }
 
-static regal_status set_broadcast(regal_onnx *onnx, const regal_onnx_call *call,
-                                  unsigned traits) {
+static regal_status set_broadcast(const regal_onnx_call *call) {
+  regal_onnx *onnx = call->onnx;
   size_t rank = 0;
   for (size_t i = 0; i < call->node->n_input; i++) {
     const regal_onnx_value *value = regal_onnx_in(call, i);
@@ -59,23 +61,23 @@ static regal_status set_broadcast(regal_onnx *onnx, const regal_onnx_call *call,
       if (value->dims[d] != 1)
         dims[rank - value->rank + d] = value->dims[d];
   }
-  return set_own(onnx, call, common_type(call, traits), dims, rank);
+  return set_own(call, common_type(call), dims, rank);
 }
 
-regal_status regal_onnx_infer_own(regal_onnx *onnx, const regal_onnx_call *call,
-                                  const regal_onnx_op_type *row) {
+regal_status regal_onnx_infer_own(const regal_onnx_call *call) {
   const regal_onnx_value *first = regal_onnx_in(call, 0);
   const regal_onnx_value *output = regal_onnx_out(call, 0);
-  if (!onnx->own_shapes || !row || !first || !output || output->shaped)
+  if (!call->onnx->own_shapes || !call->row || !first || !output ||
+      output->shaped)
     return REGAL_OK;
-  if (row->traits & REGAL_ONNX_ELEMENTWISE)
-    return set_broadcast(onnx, call, row->traits);
-  bool same = row->traits & REGAL_ONNX_LIKE_FIRST ||
+  if (call->traits & REGAL_ONNX_ELEMENTWISE)
+    return set_broadcast(call);
+  bool same = call->traits & REGAL_ONNX_LIKE_FIRST ||
               regal_onnx_is(call->node, "Identity") ||
               regal_onnx_is(call->node, "Dropout");
   if (!same || !first->shaped)
     return REGAL_OK;
-  return set_own(onnx, call, first->type, first->dims, first->rank);
+  return set_own(call, first->type, first->dims, first->rank);
 }
 
 /* -- ONNX's ---------------------------------------------------------------- */
@@ -121,11 +123,6 @@ static bool is_news(const regal_onnx_value *value) {
   return value->own_shape && value->scope == REGAL_ONNX_MAIN;
 }
 
-static bool is_news_name(const regal_onnx *onnx, const char *name) {
-  uint32_t value = regal_onnx_local(onnx, REGAL_ONNX_MAIN, name);
-  return value != REGAL_NONE && is_news(&onnx->values[value]);
-}
-
 /* Adds the shapes that we have inferred to the model's value_info. */
 static regal_status add_own_shapes(regal_onnx *onnx) {
   regal_onnx_graph *graph = onnx->model->graph;
@@ -140,9 +137,12 @@ static regal_status add_own_shapes(regal_onnx *onnx) {
   for (size_t i = 0; i < onnx->value_count; i++)
     if (is_news(&onnx->values[i]))
       REGAL_TRY(make_info(onnx, &onnx->values[i], &infos[used++]));
-  for (size_t i = 0; i < graph->n_value_info; i++)
-    if (!is_news_name(onnx, graph->value_info[i]->name))
+  for (size_t i = 0; i < graph->n_value_info; i++) {
+    uint32_t value =
+        regal_onnx_local(onnx, REGAL_ONNX_MAIN, graph->value_info[i]->name);
+    if (value == REGAL_NONE || !is_news(&onnx->values[value]))
       infos[used++] = graph->value_info[i];
+  }
   graph->value_info = infos;
   graph->n_value_info = used;
   return REGAL_OK;
@@ -183,20 +183,18 @@ static regal_status fail_missing(const regal_onnx *onnx) {
 }
 
 regal_status regal_onnx_infer(regal_onnx *onnx) {
-  uint64_t before;
-  if (onnx->counts.missing.count && regal_onnx_can_infer_shapes())
+  const uint64_t *missing = &onnx->counts.missing.count;
+  bool can_infer = regal_onnx_known_opset() > 0;
+  if (*missing && can_infer)
     REGAL_TRY(infer_once(onnx));
-  for (int turn = 0; turn < MOST_TURNS && onnx->counts.missing.count; turn++) {
-    before = onnx->counts.missing.count;
+  for (int turn = 0; turn < MOST_TURNS && *missing; turn++) {
+    uint64_t before = *missing;
     onnx->own_shapes = true;
     REGAL_TRY(regal_onnx_walk(onnx));
-    if (!regal_onnx_can_infer_shapes() || !onnx->counts.missing.count ||
-        onnx->counts.missing.count == before)
+    if (!can_infer || !*missing || *missing == before)
       break;
     REGAL_TRY(add_own_shapes(onnx));
     REGAL_TRY(infer_once(onnx));
   }
-  if (onnx->counts.missing.count && !regal_onnx_can_infer_shapes())
-    return fail_missing(onnx);
-  return REGAL_OK;
+  return *missing && !can_infer ? fail_missing(onnx) : REGAL_OK;
 }

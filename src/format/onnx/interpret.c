@@ -38,13 +38,11 @@ static void miss(regal_onnx *onnx, uint32_t value) {
 
 /* -- Folding --------------------------------------------------------------- */
 
-static bool is_folded(const regal_onnx_call *call,
-                      const regal_onnx_op_type *row) {
+static bool is_folded(const regal_onnx_call *call) {
   const regal_onnx_value *first = regal_onnx_in(call, 0);
-  unsigned traits = row ? row->traits : 0;
-  if (traits & REGAL_ONNX_RANDOM || has_body(call->node))
+  if (call->traits & REGAL_ONNX_RANDOM || has_body(call->node))
     return false;
-  if (traits & REGAL_ONNX_OF_SHAPE && first && first->shaped)
+  if (call->traits & REGAL_ONNX_OF_SHAPE && first && first->shaped)
     return true;
   return call->node->n_input ? are_constant(call, 0)
                              : regal_onnx_is(call->node, "Constant");
@@ -53,19 +51,19 @@ static bool is_folded(const regal_onnx_call *call,
 /* A tensor that stands for the attribute of a Constant: value_int and the
  * like. */
 static regal_status make_tensor(regal_onnx *onnx, int type, int64_t *numbers,
-                                int64_t count, bool is_list,
+                                size_t count, bool is_list,
                                 regal_onnx_tensor **tensor) {
   *tensor = regal_arena_alloc(&onnx->arena, 1, sizeof **tensor);
   int64_t *dims = regal_arena_alloc(&onnx->arena, 1, sizeof *dims);
   if (!*tensor || !dims)
     return regal_fail_memory(onnx->context);
   regal_onnx__tensor_proto__init(*tensor);
-  *dims = count;
+  *dims = (int64_t)count;
   (*tensor)->data_type = type;
   (*tensor)->dims = dims;
   (*tensor)->n_dims = is_list;
   (*tensor)->int64_data = numbers;
-  (*tensor)->n_int64_data = numbers ? (size_t)count : 0;
+  (*tensor)->n_int64_data = numbers ? count : 0;
   return REGAL_OK;
 }
 
@@ -76,58 +74,61 @@ static regal_status set_constant(regal_onnx *onnx, uint32_t value,
     INT64 = REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT64,
     STRING = REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__STRING
   };
+  const struct {
+    const char *name;
+    int type;
+    int64_t *numbers; /* of the others the content does not matter */
+    size_t count;
+    bool is_list;
+  } kinds[] = {{"value_int", INT64, &content->i, 1, false},
+               {"value_ints", INT64, content->ints, content->n_ints, true},
+               {"value_float", FLOAT, NULL, 1, false},
+               {"value_floats", FLOAT, NULL, content->n_floats, true},
+               {"value_string", STRING, NULL, 1, false},
+               {"value_strings", STRING, NULL, content->n_strings, true}};
   regal_onnx_tensor *tensor = content->t;
-  const char *name = content->name;
-  if (!strcmp(name, "value_int"))
-    REGAL_TRY(make_tensor(onnx, INT64, &content->i, 1, false, &tensor));
-  else if (!strcmp(name, "value_ints"))
-    REGAL_TRY(make_tensor(onnx, INT64, content->ints, (int64_t)content->n_ints,
-                          true, &tensor));
-  else if (!strcmp(name, "value_float"))
-    REGAL_TRY(make_tensor(onnx, FLOAT, NULL, 1, false, &tensor));
-  else if (!strcmp(name, "value_floats"))
-    REGAL_TRY(make_tensor(onnx, FLOAT, NULL, (int64_t)content->n_floats, true,
-                          &tensor));
-  else if (!strcmp(name, "value_string"))
-    REGAL_TRY(make_tensor(onnx, STRING, NULL, 1, false, &tensor));
-  else if (!strcmp(name, "value_strings"))
-    REGAL_TRY(make_tensor(onnx, STRING, NULL, (int64_t)content->n_strings, true,
-                          &tensor));
-  else if (content->sparse_tensor)
+  if (content->sparse_tensor)
     tensor = content->sparse_tensor->values;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (!strcmp(content->name, kinds[i].name))
+      REGAL_TRY(make_tensor(onnx, kinds[i].type, kinds[i].numbers,
+                            kinds[i].count, kinds[i].is_list, &tensor));
   return tensor ? regal_onnx_set_tensor(onnx, value, tensor) : REGAL_OK;
 }
 
-static regal_status fold(regal_onnx *onnx, const regal_onnx_call *call,
-                         const regal_onnx_op_type *row) {
+static void set_constants(const regal_onnx_call *call, size_t first) {
+  for (size_t i = first; i < call->node->n_output; i++)
+    if (call->outputs[i] != REGAL_NONE)
+      call->onnx->values[call->outputs[i]].constant = true;
+}
+
+static regal_status fold(const regal_onnx_call *call) {
+  regal_onnx *onnx = call->onnx;
   const regal_onnx_node *node = call->node;
   onnx->counts.folded++;
-  for (size_t i = 0; i < node->n_output; i++)
-    if (call->outputs[i] != REGAL_NONE)
-      onnx->values[call->outputs[i]].constant = true;
+  set_constants(call, 0);
   if (!regal_onnx_out(call, 0))
     return REGAL_OK;
   const regal_onnx_value *first = regal_onnx_in(call, 0);
-  bool of_shape = row && row->traits & REGAL_ONNX_OF_SHAPE && first;
   if (regal_onnx_is(node, "Constant"))
     for (size_t i = 0; i < node->n_attribute; i++)
       REGAL_TRY(set_constant(onnx, call->outputs[0], node->attribute[i]));
-  if (of_shape && !regal_onnx_out(call, 0)->shaped && first->shaped) {
+  if (call->traits & REGAL_ONNX_OF_SHAPE && first && first->shaped &&
+      !regal_onnx_out(call, 0)->shaped) {
     int64_t rank = first->rank;
     return regal_onnx_set_shape(onnx, call->outputs[0],
                                 REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT64,
                                 &rank, regal_onnx_is(node, "Shape") ? 1 : 0);
   }
-  return regal_onnx_infer_own(onnx, call, row);
+  return regal_onnx_infer_own(call);
 }
 
 /* -- Views ----------------------------------------------------------------- */
 
 /* Dropout is one in inference: its third input, if there is one, is false. */
-static bool is_view(const regal_onnx_call *call,
-                    const regal_onnx_op_type *row) {
+static bool is_view(const regal_onnx_call *call) {
   int64_t training = 0;
-  if (!row || !(row->traits & REGAL_ONNX_VIEW) || !regal_onnx_in(call, 0) ||
+  if (!(call->traits & REGAL_ONNX_VIEW) || !regal_onnx_in(call, 0) ||
       !regal_onnx_out(call, 0) || !are_constant(call, 1))
     return false;
   const regal_onnx_value *mode = regal_onnx_in(call, 2);
@@ -136,18 +137,15 @@ static bool is_view(const regal_onnx_call *call,
   return regal_onnx_integer(mode, &training) && !training;
 }
 
-static regal_status see(regal_onnx *onnx, const regal_onnx_call *call,
-                        const regal_onnx_op_type *row) {
+static regal_status see(const regal_onnx_call *call) {
+  regal_onnx *onnx = call->onnx;
   const regal_onnx_value *first = regal_onnx_in(call, 0);
   regal_onnx_value *output = &onnx->values[call->outputs[0]];
   onnx->counts.views++;
   output->root = first->root;
   output->constant = first->constant;
-  /* Dropout's mask: true everywhere. */
-  for (size_t i = 1; i < call->node->n_output; i++)
-    if (call->outputs[i] != REGAL_NONE)
-      onnx->values[call->outputs[i]].constant = true;
-  REGAL_TRY(regal_onnx_infer_own(onnx, call, row));
+  set_constants(call, 1); /* Dropout's mask: true everywhere */
+  REGAL_TRY(regal_onnx_infer_own(call));
   miss(onnx, call->outputs[0]);
   return REGAL_OK;
 }
@@ -189,7 +187,7 @@ static regal_number number_of(const regal_onnx_call *call) {
 }
 
 /* What an op reads and writes, in bytes. */
-static double touched_bytes(const regal_onnx_call *call, unsigned traits) {
+static double touched_bytes(const regal_onnx_call *call) {
   double bytes = 0;
   for (size_t i = 0; i < call->node->n_output; i++) {
     const regal_onnx_value *value = regal_onnx_out(call, i);
@@ -199,16 +197,16 @@ static double touched_bytes(const regal_onnx_call *call, unsigned traits) {
   for (size_t i = 0; i < call->node->n_input; i++) {
     const regal_onnx_value *value = regal_onnx_in(call, i);
     double read = value ? (double)value->bytes : 0;
-    bool part = i == 0 && traits & REGAL_ONNX_READS_PART;
+    bool part = i == 0 && call->traits & REGAL_ONNX_READS_PART;
     bytes += part && written < read ? written : read;
   }
   return bytes;
 }
 
-static regal_status cost(regal_onnx *onnx, const regal_onnx_call *call,
-                         const regal_onnx_op_type *row, regal_onnx_work *work) {
-  double flops = row ? row->flops(call, row->factor) : 0;
-  if (!row)
+static regal_status cost(const regal_onnx_call *call, regal_onnx_work *work) {
+  regal_onnx *onnx = call->onnx;
+  double flops = call->row ? call->row->flops(call) : 0;
+  if (!call->row)
     regal_onnx_count(&onnx->counts.unknown_types, call->node->op_type);
   if (!(flops >= 0 && flops < MOST_FLOPS)) {
     regal_onnx_count(&onnx->counts.unshaped_ops,
@@ -217,8 +215,7 @@ static regal_status cost(regal_onnx *onnx, const regal_onnx_call *call,
   }
   work->flops = flops;
   if (!regal_roofline_time(&onnx->roofline, number_of(call), flops,
-                           touched_bytes(call, row ? row->traits : 0),
-                           &work->run_ns))
+                           touched_bytes(call), &work->run_ns))
     return regal_onnx_fail(onnx, "the run time is beyond 2^62 ns");
   return REGAL_OK;
 }
@@ -240,34 +237,30 @@ static void hold(const regal_onnx_call *call, regal_onnx_work *work) {
   }
 }
 
-static regal_status run(regal_onnx *onnx, uint32_t scope,
-                        const regal_onnx_call *call,
-                        const regal_onnx_op_type *row, regal_onnx_work *work) {
+static regal_status run(const regal_onnx_call *call, regal_onnx_work *work) {
   work->is_op = true;
-  work->may_reuse = row && row->traits & REGAL_ONNX_ELEMENTWISE;
-  REGAL_TRY(regal_onnx_infer_own(onnx, call, row));
+  work->may_reuse = call->traits & REGAL_ONNX_ELEMENTWISE;
+  REGAL_TRY(regal_onnx_infer_own(call));
   for (size_t i = 0; i < call->node->n_output; i++)
     if (call->outputs[i] != REGAL_NONE)
-      miss(onnx, call->outputs[i]);
+      miss(call->onnx, call->outputs[i]);
   for (size_t i = 0; i < call->node->n_input; i++)
     if (call->inputs[i] != REGAL_NONE)
-      REGAL_TRY(regal_onnx_add_read(onnx, call->inputs[i]));
+      REGAL_TRY(regal_onnx_add_read(call->onnx, call->inputs[i]));
   if (has_body(call->node))
-    REGAL_TRY(regal_onnx_run_bodies(onnx, scope, call, row, work));
+    REGAL_TRY(regal_onnx_run_bodies(call, work));
   else
-    REGAL_TRY(cost(onnx, call, row, work));
-  if (scope != REGAL_ONNX_MAIN)
+    REGAL_TRY(cost(call, work));
+  if (call->scope != REGAL_ONNX_MAIN)
     hold(call, work);
   return REGAL_OK;
 }
 
-regal_status regal_onnx_interpret(regal_onnx *onnx, uint32_t scope,
-                                  const regal_onnx_call *call,
+regal_status regal_onnx_interpret(const regal_onnx_call *call,
                                   regal_onnx_work *work) {
-  const regal_onnx_op_type *row = regal_onnx_op_type_of(call->node);
-  if (is_folded(call, row))
-    return fold(onnx, call, row);
-  if (is_view(call, row))
-    return see(onnx, call, row);
-  return run(onnx, scope, call, row, work);
+  if (is_folded(call))
+    return fold(call);
+  if (is_view(call))
+    return see(call);
+  return run(call, work);
 }

@@ -2,12 +2,11 @@
 /* Loading an ONNX model: the stages of onnx.h in their order, and what all of
  * them use: names of nodes, attributes, messages.
  */
-#include "format/onnx/load.h"
+#include "format/onnx/onnx.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "format/onnx/onnx.h"
 #include "graph/builder.h"
 
 /* -- What the stages share ------------------------------------------------- */

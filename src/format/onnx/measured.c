@@ -88,8 +88,9 @@ static regal_status read_row(measuring *measuring, char *row) {
   if (measuring->line_of[node])
     return fail_line(measuring, "a second row for ", row);
   measuring->line_of[node] = measuring->line;
-  if (measuring->onnx->ops[node].is_op) {
-    measuring->onnx->ops[node].run_ns = ns;
+  regal_onnx_work *work = &measuring->onnx->ops[node].work;
+  if (work->is_op) {
+    work->run_ns = ns;
     measuring->onnx->measured++;
   }
   return REGAL_OK;
@@ -145,6 +146,6 @@ regal_status regal_onnx_measure(regal_onnx *onnx) {
   regal_status status = read_file(&measuring);
   regal_name_index_free(&measuring.index);
   for (size_t i = 0; i < graph->n_node; i++)
-    onnx->not_measured += onnx->ops[i].is_op && !measuring.line_of[i];
+    onnx->not_measured += onnx->ops[i].work.is_op && !measuring.line_of[i];
   return status;
 }

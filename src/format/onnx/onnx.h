@@ -52,11 +52,18 @@ typedef struct regal_onnx_value {
   bool missed;    /* counted as one without a shape */
 } regal_onnx_value;
 
-typedef struct regal_onnx_op {
-  int64_t run_ns, temporary_bytes;
-  size_t read_begin, read_end; /* of reads */
-  bool is_op;                  /* else folded, or a view */
+/* What a node, or all of a body, computes. */
+typedef struct regal_onnx_work {
+  double flops;
+  int64_t run_ns;
+  int64_t temporary_bytes; /* held by a body while it runs */
+  bool is_op;              /* else folded, or a view */
   bool may_reuse;
+} regal_onnx_work;
+
+typedef struct regal_onnx_op {
+  regal_onnx_work work;
+  size_t read_begin, read_end; /* of reads */
 } regal_onnx_op;
 
 /* Up to a few names, to be named in a note, and how many there are in all. */
@@ -115,6 +122,12 @@ typedef struct regal_onnx {
   const regal_onnx_node *node;
   uint32_t node_index;
 } regal_onnx;
+
+/* Whether the bytes are an ONNX model rather than any other graph. */
+bool regal_onnx_detect(const void *bytes, size_t size);
+regal_status regal_onnx_load(regal_context *context, const char *path,
+                             const void *bytes, size_t size,
+                             const regal_options *options, regal_graph **graph);
 
 /* -- Stages ---------------------------------------------------------------- */
 

@@ -32,7 +32,6 @@
 #define OF_SHAPE REGAL_ONNX_OF_SHAPE
 #define RANDOM REGAL_ONNX_RANDOM
 #define PART REGAL_ONNX_READS_PART
-#define BODY REGAL_ONNX_BODY
 #define BOOLEAN REGAL_ONNX_BOOLEAN
 
 static const regal_onnx_op_type types[] = {
@@ -112,7 +111,7 @@ static const regal_onnx_op_type types[] = {
     {"HardSwish", OUTPUT, 4, ELEMENTS},
     {"Hardmax", OUTPUT, 1, LIKE_FIRST},
     {"Identity", NONE, 0, VIEW},
-    {"If", NONE, 0, BODY},
+    {"If", NONE, 0, 0},
     {"InstanceNormalization", OUTPUT, 8, LIKE_FIRST},
     {"IsInf", OUTPUT, 1, ELEMENTS | BOOLEAN},
     {"IsNaN", OUTPUT, 1, ELEMENTS | BOOLEAN},
@@ -124,7 +123,7 @@ static const regal_onnx_op_type types[] = {
     {"LessOrEqual", OUTPUT, 1, ELEMENTS | BOOLEAN},
     {"Log", OUTPUT, 1, ELEMENTS},
     {"LogSoftmax", OUTPUT, 6, LIKE_FIRST},
-    {"Loop", NONE, 0, BODY},
+    {"Loop", NONE, 0, 0},
     {"LpNormalization", OUTPUT, 3, LIKE_FIRST},
     {"LpPool", POOL, 2, 0},
     {"MatMul", MATMUL, 0, 0},
@@ -180,7 +179,7 @@ static const regal_onnx_op_type types[] = {
     {"RoiAlign", OUTPUT, 8, PART},
     {"RotaryEmbedding", OUTPUT, 3, LIKE_FIRST},
     {"Round", OUTPUT, 1, ELEMENTS},
-    {"Scan", NONE, 0, BODY},
+    {"Scan", NONE, 0, 0},
     {"Scatter", NONE, 0, LIKE_FIRST},
     {"ScatterElements", NONE, 0, LIKE_FIRST},
     {"ScatterND", NONE, 0, LIKE_FIRST},

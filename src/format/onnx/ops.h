@@ -5,18 +5,17 @@
 
 #include "format/onnx/onnx.h"
 
+typedef struct regal_onnx_op_type regal_onnx_op_type;
+
 /* A node with its values; REGAL_NONE stands for one that is left out. */
 typedef struct regal_onnx_call {
-  const regal_onnx *onnx;
+  regal_onnx *onnx;
   const regal_onnx_node *node;
+  const regal_onnx_op_type *row; /* of the node's type, or NULL */
+  unsigned traits;               /* of the row */
+  uint32_t scope;
   const uint32_t *inputs, *outputs;
 } regal_onnx_call;
-
-/* Floating-point operations of a call (a multiplication and an addition are
- * two); negative when a shape that it needs is unknown. `factor` is the row's
- * number. */
-typedef double (*regal_onnx_flops_fn)(const regal_onnx_call *call,
-                                      double factor);
 
 enum regal_onnx_trait {
   /* Each output element depends on the input elements at its place: an input
@@ -32,18 +31,18 @@ enum regal_onnx_trait {
   REGAL_ONNX_RANDOM = 16,
   /* Reads of input 0 only what it returns. */
   REGAL_ONNX_READS_PART = 32,
-  /* Runs a graph that is an attribute. */
-  REGAL_ONNX_BODY = 64,
   /* Makes truth values, whatever it reads. */
-  REGAL_ONNX_BOOLEAN = 128
+  REGAL_ONNX_BOOLEAN = 64
 };
 
-typedef struct regal_onnx_op_type {
+struct regal_onnx_op_type {
   const char *name;
-  regal_onnx_flops_fn flops;
-  double factor;
+  /* Floating-point operations of a call (a multiplication and an addition are
+   * two); negative when a shape that it needs is unknown. */
+  double (*flops)(const regal_onnx_call *call);
+  double factor; /* what it means is the function's to say */
   unsigned traits;
-} regal_onnx_op_type;
+};
 
 /* The row of a node's type, or NULL. */
 const regal_onnx_op_type *regal_onnx_op_type_of(const regal_onnx_node *node);
@@ -61,27 +60,27 @@ double regal_onnx_dim_at(const regal_onnx_value *value, int axis);
 
 /* -- The functions (flops.c) ----------------------------------------------- */
 
-double regal_onnx_flops_none(const regal_onnx_call *call, double factor);
+double regal_onnx_flops_none(const regal_onnx_call *call);
 /* `factor` for each element of the output, or of the input. */
-double regal_onnx_flops_output(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_input(const regal_onnx_call *call, double factor);
+double regal_onnx_flops_output(const regal_onnx_call *call);
+double regal_onnx_flops_input(const regal_onnx_call *call);
 /* One for each element and each input but the first: Sum, Max. */
-double regal_onnx_flops_variadic(const regal_onnx_call *call, double factor);
+double regal_onnx_flops_variadic(const regal_onnx_call *call);
 /* `factor` is the input that holds the weights. */
-double regal_onnx_flops_conv(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_conv_transpose(const regal_onnx_call *call,
-                                       double factor);
-double regal_onnx_flops_gemm(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_matmul(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_einsum(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_pool(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_lrn(const regal_onnx_call *call, double factor);
-double regal_onnx_flops_recurrent(const regal_onnx_call *call, double factor);
+double regal_onnx_flops_conv(const regal_onnx_call *call);
+double regal_onnx_flops_conv_transpose(const regal_onnx_call *call);
+double regal_onnx_flops_gemm(const regal_onnx_call *call);
+double regal_onnx_flops_matmul(const regal_onnx_call *call);
+double regal_onnx_flops_einsum(const regal_onnx_call *call);
+/* `factor` for each element of a window. */
+double regal_onnx_flops_pool(const regal_onnx_call *call);
+/* Two for each element of a window, and `factor`. */
+double regal_onnx_flops_lrn(const regal_onnx_call *call);
+double regal_onnx_flops_recurrent(const regal_onnx_call *call);
 /* Attention on projected queries, keys and values; `factor` is the input of
  * the cached keys. */
-double regal_onnx_flops_attention(const regal_onnx_call *call, double factor);
+double regal_onnx_flops_attention(const regal_onnx_call *call);
 /* The same with the projection: com.microsoft's Attention. */
-double regal_onnx_flops_projected_attention(const regal_onnx_call *call,
-                                            double factor);
+double regal_onnx_flops_projected_attention(const regal_onnx_call *call);
 
 #endif

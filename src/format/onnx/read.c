@@ -5,7 +5,6 @@
  * message (the first node) there. Where it is missing, the graph decides: field
  * 7 is unknown to a CostGraphDef.
  */
-#include "format/onnx/load.h"
 #include "format/onnx/onnx.h"
 #include "format/proto/wire.h"
 

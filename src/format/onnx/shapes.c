@@ -205,10 +205,6 @@ static regal_status start(inference *inference, regal_text *inferred) {
   return run_parent(inference, child, inferred);
 }
 
-bool regal_onnx_can_infer_shapes(void) {
-  return true;
-}
-
 int64_t regal_onnx_known_opset(void) {
   return regal_onnx_newest_opset();
 }

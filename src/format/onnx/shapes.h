@@ -10,10 +10,8 @@
 
 #include "base/text.h"
 
-/* Whether this build can infer shapes. */
-bool regal_onnx_can_infer_shapes(void);
-
-/* The newest opset of ONNX's own ops that inference knows; 0 without it. Models
+/* The newest opset of ONNX's own ops that inference knows; 0 in a build without
+ * it. Models
  * of newer ones are inferred as if they were of this one, except for ops that
  * have changed since: what these make has no shape. */
 int64_t regal_onnx_known_opset(void);

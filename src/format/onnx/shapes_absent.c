@@ -2,10 +2,6 @@
 /* Stands in for shapes.c in a build without libonnx. */
 #include "format/onnx/shapes.h"
 
-bool regal_onnx_can_infer_shapes(void) {
-  return false;
-}
-
 int64_t regal_onnx_known_opset(void) {
   return 0;
 }

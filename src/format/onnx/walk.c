@@ -14,6 +14,10 @@
 static regal_status walk_graph(regal_onnx *onnx, const regal_onnx_graph *graph,
                                uint32_t parent, regal_onnx_work *total);
 
+static regal_status fail_time(const regal_onnx *onnx) {
+  return regal_onnx_fail(onnx, "the run time is beyond 2^62 ns");
+}
+
 /* -- Bodies: If, Loop and Scan are one op each, with the work inside ------- */
 
 /* How often the body runs; false when that is not known beforehand. */
@@ -53,8 +57,7 @@ static void take_body(const regal_onnx_call *call, const regal_onnx_work *body,
   }
 }
 
-static regal_status walk_bodies(regal_onnx *onnx, uint32_t scope,
-                                const regal_onnx_call *call,
+static regal_status walk_bodies(const regal_onnx_call *call,
                                 regal_onnx_work *work) {
   for (size_t i = 0; i < call->node->n_attribute; i++) {
     const regal_onnx_attribute *attribute = call->node->attribute[i];
@@ -63,19 +66,18 @@ static regal_status walk_bodies(regal_onnx *onnx, uint32_t scope,
       const regal_onnx_graph *graph =
           attribute->g ? attribute->g : attribute->graphs[g];
       regal_onnx_work body;
-      REGAL_TRY(walk_graph(onnx, graph, scope, &body));
+      REGAL_TRY(walk_graph(call->onnx, graph, call->scope, &body));
       if (body.run_ns >= REGAL_MOST_TOTAL - work->run_ns)
-        return regal_onnx_fail(onnx, "the run time is beyond 2^62 ns");
+        return fail_time(call->onnx);
       take_body(call, &body, work);
     }
   }
   return REGAL_OK;
 }
 
-regal_status regal_onnx_run_bodies(regal_onnx *onnx, uint32_t scope,
-                                   const regal_onnx_call *call,
-                                   const regal_onnx_op_type *row,
+regal_status regal_onnx_run_bodies(const regal_onnx_call *call,
                                    regal_onnx_work *work) {
+  regal_onnx *onnx = call->onnx;
   const regal_onnx_graph *graph = onnx->graph;
   uint32_t index = onnx->node_index;
   int64_t trips;
@@ -83,16 +85,16 @@ regal_status regal_onnx_run_bodies(regal_onnx *onnx, uint32_t scope,
     trips = 1;
     regal_onnx_count(&onnx->counts.unbounded, regal_onnx_node_name(call->node));
   }
-  if (!row)
+  if (!call->row)
     regal_onnx_count(&onnx->counts.unknown_types, call->node->op_type);
-  REGAL_TRY(walk_bodies(onnx, scope, call, work));
+  REGAL_TRY(walk_bodies(call, work));
   onnx->graph = graph;
   onnx->node = call->node;
   onnx->node_index = index;
   work->flops *= (double)trips;
   if (__builtin_mul_overflow(work->run_ns, trips, &work->run_ns) ||
       work->run_ns >= REGAL_MOST_TOTAL - onnx->roofline.launch_ns)
-    return regal_onnx_fail(onnx, "the run time is beyond 2^62 ns");
+    return fail_time(onnx);
   work->run_ns += onnx->roofline.launch_ns;
   return REGAL_OK;
 }
@@ -251,8 +253,15 @@ static regal_status walk_node(regal_onnx *onnx, uint32_t scope,
     return regal_onnx_fail(onnx, "it has no op_type");
   REGAL_TRY(find_inputs(onnx, scope, node, inputs));
   REGAL_TRY(make_outputs(onnx, scope, node, outputs));
-  regal_onnx_call call = {onnx, node, inputs, outputs};
-  return regal_onnx_interpret(onnx, scope, &call, work);
+  const regal_onnx_op_type *row = regal_onnx_op_type_of(node);
+  regal_onnx_call call = {.onnx = onnx,
+                          .node = node,
+                          .row = row,
+                          .traits = row ? row->traits : 0,
+                          .scope = scope,
+                          .inputs = inputs,
+                          .outputs = outputs};
+  return regal_onnx_interpret(&call, work);
 }
 
 static regal_status add_work(regal_onnx *onnx, regal_onnx_work *total,
@@ -261,7 +270,7 @@ static regal_status add_work(regal_onnx *onnx, regal_onnx_work *total,
   if (work->temporary_bytes > total->temporary_bytes)
     total->temporary_bytes = work->temporary_bytes;
   if (work->run_ns >= REGAL_MOST_TOTAL - total->run_ns)
-    return regal_onnx_fail(onnx, "the run time is beyond 2^62 ns");
+    return fail_time(onnx);
   total->run_ns += work->run_ns;
   return REGAL_OK;
 }
@@ -294,11 +303,8 @@ static regal_status walk_nodes(regal_onnx *onnx, uint32_t scope,
     size_t begin = onnx->read_count;
     REGAL_TRY(walk_node(onnx, scope, &work));
     REGAL_TRY(add_work(onnx, total, &work));
-    if (scope != REGAL_ONNX_MAIN)
-      continue;
-    onnx->ops[i] =
-        (regal_onnx_op){work.run_ns,      work.temporary_bytes, begin,
-                        onnx->read_count, work.is_op,           work.may_reuse};
+    if (scope == REGAL_ONNX_MAIN)
+      onnx->ops[i] = (regal_onnx_op){work, begin, onnx->read_count};
   }
   return REGAL_OK;
 }

@@ -26,20 +26,11 @@ typedef enum regal_wire_type {
 
 /* Checks a whole message and all messages in it: "NAME: byte 12: ...". Time
  * linear in `size`, no memory. `plain` says whether protobuf-c can take the
- * bytes as they are; if not, regal_wire_normalize makes others of the same
- * meaning. */
+ * bytes as they are. */
 regal_status regal_wire_check(regal_context *context, const char *name,
                               const void *bytes, size_t size,
                               const ProtobufCMessageDescriptor *descriptor,
                               bool *plain);
-
-/* Appends checked bytes to `out` without unknown fields, and with the parts of
- * a message field that occurs several times made one. protobuf-c rejects groups
- * and merges such parts in quadratic time. Contents (bytes, packed numbers)
- * of more than `most` bytes are left out. */
-void regal_wire_normalize(const void *bytes, size_t size,
-                          const ProtobufCMessageDescriptor *descriptor,
-                          size_t most, regal_text *out);
 
 /* Checks the bytes and unpacks them into the arena; contents of more than
  * `most` bytes are left out. */

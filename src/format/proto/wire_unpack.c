@@ -71,6 +71,10 @@ void regal_wire_append_varint(regal_text *out, uint64_t value) {
   regal_text_append(out, bytes, size);
 }
 
+static void normalize(const uint8_t *at, const uint8_t *end,
+                      const ProtobufCMessageDescriptor *descriptor, size_t most,
+                      regal_text *out);
+
 /* The parts of a message field that occur after `from`, as one: to put messages
  * behind one another is to merge them. */
 static void append_merged(const part *first, const uint8_t *end,
@@ -80,13 +84,11 @@ static void append_merged(const part *first, const uint8_t *end,
   regal_text_init(&merged, out->context);
   const ProtobufCMessageDescriptor *inner = first->field->descriptor;
   bool all = first->field->label != PROTOBUF_C_LABEL_REPEATED;
-  regal_wire_normalize(first->value, (size_t)(first->end - first->value), inner,
-                       most, &merged);
+  normalize(first->value, first->end, inner, most, &merged);
   for (const uint8_t *at = first->end; all && at < end;) {
     part part = next_part(&at, descriptor);
     if (part.field == first->field)
-      regal_wire_normalize(part.value, (size_t)(part.end - part.value), inner,
-                           most, &merged);
+      normalize(part.value, part.end, inner, most, &merged);
   }
   regal_wire_append_varint(out,
                            (uint64_t)first->field->id << 3 | REGAL_WIRE_BYTES);
@@ -108,10 +110,13 @@ static bool is_left_out(const part *part, size_t most) {
           field->label != PROTOBUF_C_LABEL_REPEATED);
 }
 
-void regal_wire_normalize(const void *bytes, size_t size,
-                          const ProtobufCMessageDescriptor *descriptor,
-                          size_t most, regal_text *out) {
-  const uint8_t *at = bytes, *end = at + size;
+/* Appends checked bytes to `out` without unknown fields, and with the parts of
+ * a message field that occurs several times made one. protobuf-c rejects groups
+ * and merges such parts in quadratic time. Contents (bytes, packed numbers)
+ * of more than `most` bytes are left out. */
+static void normalize(const uint8_t *at, const uint8_t *end,
+                      const ProtobufCMessageDescriptor *descriptor, size_t most,
+                      regal_text *out) {
   uint64_t done = 0; /* bit per field that was merged */
   while (at < end) {
     part part = next_part(&at, descriptor);
@@ -166,7 +171,8 @@ regal_status regal_wire_unpack(regal_arena *arena, const char *name,
     return unpack(arena, name, bytes, size, descriptor, message);
   regal_text other;
   regal_text_init(&other, arena->context);
-  regal_wire_normalize(bytes, size, descriptor, most, &other);
+  const uint8_t *from = bytes;
+  normalize(from, from + size, descriptor, most, &other);
   regal_status status = other.failed ? regal_fail_memory(arena->context)
                                      : unpack(arena, name, other.bytes,
                                               other.size, descriptor, message);

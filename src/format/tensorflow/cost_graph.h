@@ -121,6 +121,12 @@ static inline uint32_t regal_cost_tensor(const regal_cost_graph *cost,
   return cost->output_begin[source.node] + source.port;
 }
 
+/* Adds up; what overflows becomes too much for the builder, which says so. */
+static inline void regal_cost_add_up(int64_t *total, int64_t amount) {
+  if (__builtin_add_overflow(*total, amount, total))
+    *total = INT64_MAX;
+}
+
 /* The input that an output aliases; node REGAL_NONE when it aliases none. */
 regal_source regal_cost_aliased_input(const regal_cost_graph *cost,
                                       uint32_t node, size_t port);

@@ -196,11 +196,9 @@ static regal_status resolve_partitions(regal_cost_graph *cost) {
 
 /* -- Arrays ---------------------------------------------------------------- */
 
-static bool make(regal_cost_graph *cost, void *array, size_t count,
-                 size_t size) {
-  *(void **)array = regal_arena_alloc(&cost->arena, count, size);
-  return *(void **)array != NULL;
-}
+#define MAKE(cost, array, count)                                               \
+  ((cost)->array =                                                             \
+       regal_arena_alloc(&(cost)->arena, count, sizeof *(cost)->array))
 
 /* Where the rows of each node begin; false when there are too many items. */
 static bool count_rows(regal_cost_graph *cost) {
@@ -227,27 +225,25 @@ static regal_status fail_too_many(const regal_cost_graph *cost) {
 }
 
 static regal_status make_arrays(regal_cost_graph *cost) {
-  size_t nodes = cost->nodes, rows = nodes + 1;
-  if (!make(cost, &cost->partition, nodes, sizeof *cost->partition) ||
-      !make(cost, &cost->becomes, nodes, sizeof *cost->becomes) ||
-      !make(cost, &cost->run_ns, nodes, sizeof *cost->run_ns) ||
-      !make(cost, &cost->resident, nodes, sizeof *cost->resident) ||
-      !make(cost, &cost->input_begin, rows, sizeof *cost->input_begin) ||
-      !make(cost, &cost->control_begin, rows, sizeof *cost->control_begin) ||
-      !make(cost, &cost->output_begin, rows, sizeof *cost->output_begin))
+  size_t nodes = cost->nodes;
+  MAKE(cost, partition, nodes);
+  MAKE(cost, becomes, nodes);
+  MAKE(cost, run_ns, nodes);
+  MAKE(cost, resident, nodes);
+  MAKE(cost, input_begin, nodes + 1);
+  MAKE(cost, control_begin, nodes + 1);
+  MAKE(cost, output_begin, nodes + 1);
+  if (cost->arena.failed)
     return regal_fail_memory(cost->context);
   if (!count_rows(cost))
     return fail_too_many(cost);
   size_t outputs = cost->output_begin[nodes];
-  if (!make(cost, &cost->input, cost->input_begin[nodes],
-            sizeof *cost->input) ||
-      !make(cost, &cost->control, cost->control_begin[nodes],
-            sizeof *cost->control) ||
-      !make(cost, &cost->bytes, outputs, sizeof *cost->bytes) ||
-      !make(cost, &cost->is_final, outputs, sizeof *cost->is_final) ||
-      !make(cost, &cost->may_reuse, outputs, sizeof *cost->may_reuse))
-    return regal_fail_memory(cost->context);
-  return REGAL_OK;
+  MAKE(cost, input, cost->input_begin[nodes]);
+  MAKE(cost, control, cost->control_begin[nodes]);
+  MAKE(cost, bytes, outputs);
+  MAKE(cost, is_final, outputs);
+  MAKE(cost, may_reuse, outputs);
+  return cost->arena.failed ? regal_fail_memory(cost->context) : REGAL_OK;
 }
 
 regal_status regal_cost_resolve(regal_cost_graph *cost) {

@@ -7,6 +7,7 @@
  * its consumers read the tensor that the _Send reads. The sources and the sinks
  * of the later partitions become part of the first ones.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/tensorflow/cost_graph.h"
@@ -55,37 +56,10 @@ static int compare_names(const numbered *a, const numbered *b) {
 }
 
 /* By name, then by position. */
-static bool comes_before(const numbered *a, const numbered *b) {
+static int compare_sends(const void *left, const void *right) {
+  const numbered *a = left, *b = right;
   int order = compare_names(a, b);
-  return order ? order < 0 : a->node < b->node;
-}
-
-static void sift_down(numbered *items, uint32_t hole, uint32_t count) {
-  numbered moved = items[hole];
-  for (;;) {
-    size_t child = 2 * (size_t)hole + 1;
-    if (child >= count)
-      break;
-    if (child + 1 < count && comes_before(&items[child], &items[child + 1]))
-      child++;
-    if (!comes_before(&moved, &items[child]))
-      break;
-    items[hole] = items[child];
-    hole = (uint32_t)child;
-  }
-  items[hole] = moved;
-}
-
-/* A heap sort: in place, whatever the names are. */
-static void sort_names(numbered *items, uint32_t count) {
-  for (uint32_t i = count / 2; i-- > 0;)
-    sift_down(items, i, count);
-  for (uint32_t i = count; i-- > 1;) {
-    numbered last = items[i];
-    items[i] = items[0];
-    items[0] = last;
-    sift_down(items, 0, i);
-  }
+  return order ? order : a->node < b->node ? -1 : a->node > b->node;
 }
 
 /* -- Pairs ----------------------------------------------------------------- */
@@ -106,7 +80,8 @@ static void list_sends(joining *joining) {
         parse_name(node->name, i, &joining->sends[joining->send_count]))
       joining->send_count++;
   }
-  sort_names(joining->sends, joining->send_count);
+  qsort(joining->sends, joining->send_count, sizeof *joining->sends,
+        compare_sends);
 }
 
 /* The _Send of another partition whose number is one less. */
@@ -149,12 +124,6 @@ static void pair(joining *joining) {
 
 /* -- Sources and sinks ----------------------------------------------------- */
 
-/* Adds up; what overflows becomes too much for the builder, which says so. */
-static void add_to(int64_t *total, int64_t amount) {
-  if (__builtin_add_overflow(*total, amount, total))
-    *total = INT64_MAX;
-}
-
 /* Merges all later nodes of this name, with their costs, into the first. One
  * that has outputs is left alone: they could not be distinguished. */
 static void merge_named(regal_cost_graph *cost, const char *name) {
@@ -168,8 +137,8 @@ static void merge_named(regal_cost_graph *cost, const char *name) {
       continue;
     }
     cost->becomes[i] = first;
-    add_to(&cost->run_ns[first], cost->run_ns[i]);
-    add_to(&cost->resident[first], cost->resident[i]);
+    regal_cost_add_up(&cost->run_ns[first], cost->run_ns[i]);
+    regal_cost_add_up(&cost->resident[first], cost->resident[i]);
     cost->counts.merged++;
   }
 }

@@ -54,9 +54,7 @@ static void settle_read(regal_cost_graph *cost, uint32_t node,
   for (REGAL_ROW(t, cost->output_begin, node)) {
     if (!seen[handle]) {
       cost->counts.variable_bytes += (uint64_t)cost->bytes[t];
-      if (__builtin_add_overflow(cost->resident[node], cost->bytes[t],
-                                 &cost->resident[node]))
-        cost->resident[node] = INT64_MAX; /* which the builder rejects */
+      regal_cost_add_up(&cost->resident[node], cost->bytes[t]);
     }
     cost->bytes[t] = 0;
   }

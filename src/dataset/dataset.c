@@ -11,9 +11,10 @@
 /* -- Opening --------------------------------------------------------------- */
 
 static regal_status add_item(regal_dataset *dataset, size_t number,
-                             const regal_catalog *catalog, size_t row) {
+                             const regal_catalog *catalog,
+                             const regal_index_row *row) {
   regal_context *context = dataset->context;
-  const regal_entry *entry = &catalog->index.entries[row];
+  const regal_entry *entry = &row->entry;
   size_t position;
   if (!REGAL_RESERVE(context, dataset->items, dataset->count,
                      dataset->capacity) ||
@@ -26,8 +27,8 @@ static regal_status add_item(regal_dataset *dataset, size_t number,
         regal_archive_path(
             dataset->catalogs[dataset->items[position].catalog]->archive),
         regal_archive_path(catalog->archive));
-  dataset->items[dataset->count++] = (regal_dataset_item){
-      *entry, number, catalog->member[row], catalog->stale[row]};
+  dataset->items[dataset->count++] =
+      (regal_dataset_item){*entry, number, row->member, row->stale, false};
   return REGAL_OK;
 }
 
@@ -57,7 +58,8 @@ regal_status regal_dataset_add(regal_dataset *dataset, const char *path) {
   REGAL_TRY(regal_catalog_open(context, path, &catalog));
   regal_status status = REGAL_OK;
   for (size_t i = 0; i < catalog->index.count && status == REGAL_OK; i++)
-    status = add_item(dataset, dataset->catalog_count, catalog, i);
+    status = add_item(dataset, dataset->catalog_count, catalog,
+                      &catalog->index.rows[i]);
   if (status == REGAL_OK) {
     dataset->catalogs[dataset->catalog_count++] = catalog;
     return REGAL_OK;
@@ -116,10 +118,10 @@ size_t regal_dataset_find(const regal_dataset *dataset, const char *name) {
   return found == REGAL_NO_NAME ? dataset->count : found;
 }
 
-regal_status regal_dataset_keep(regal_dataset *dataset, const bool *keep) {
+regal_status regal_dataset_remove_dropped(regal_dataset *dataset) {
   size_t kept = 0;
   for (size_t i = 0; i < dataset->count; i++)
-    if (keep[i])
+    if (!dataset->items[i].dropped)
       dataset->items[kept++] = dataset->items[i];
   dataset->count = kept;
   return number_names(dataset);
@@ -148,14 +150,7 @@ regal_status regal_dataset_load(regal_dataset *dataset, size_t index,
                       "graph %zu of %zu cannot be loaded", index,
                       dataset->count);
   const regal_dataset_item *item = &dataset->items[index];
-  regal_graph *original;
-  REGAL_TRY(regal_member_load(dataset->catalogs[item->catalog]->archive,
-                              context, item->member, item->entry.reading,
-                              options, NULL, NULL, copy ? &original : graph));
-  if (!copy)
-    return REGAL_OK;
-  regal_status status =
-      regal_graph_augment(context, original, item->entry.seed, copy, graph);
-  regal_graph_free(original);
-  return status;
+  return regal_member_load(dataset->catalogs[item->catalog]->archive, context,
+                           item->member, &item->entry, copy, options, NULL,
+                           graph);
 }

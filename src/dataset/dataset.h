@@ -12,6 +12,7 @@ typedef struct regal_dataset_item {
   regal_entry entry;
   size_t catalog, member; /* where its file is */
   bool stale;             /* the index describes another file */
+  bool dropped;           /* for regal_dataset_remove_dropped */
 } regal_dataset_item;
 
 struct regal_dataset {
@@ -26,7 +27,7 @@ struct regal_dataset {
 /* Fails as REGAL_MISUSE unless all figures are there. */
 regal_status regal_dataset_need_figures(const regal_dataset *dataset);
 
-/* Keeps the items i with keep[i], in order. */
-regal_status regal_dataset_keep(regal_dataset *dataset, const bool *keep);
+/* Keeps the items that are not marked as dropped, in order. */
+regal_status regal_dataset_remove_dropped(regal_dataset *dataset);
 
 #endif

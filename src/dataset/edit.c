@@ -14,6 +14,14 @@
 
 /* -- Dropping graphs ------------------------------------------------------- */
 
+/* Marks the item as dropped unless it is kept, and tells the caller why. */
+static void judge(regal_dataset_item *item, bool kept, const char *why,
+                  regal_dropped_fn dropped, void *state) {
+  item->dropped = !kept;
+  if (!kept && dropped)
+    dropped(state, &item->entry, why);
+}
+
 regal_status regal_dataset_deduplicate(regal_dataset *dataset,
                                        regal_dropped_fn dropped, void *state) {
   if (!dataset)
@@ -23,27 +31,21 @@ regal_status regal_dataset_deduplicate(regal_dataset *dataset,
   REGAL_TRY(regal_dataset_need_figures(dataset));
   uint64_t *keys = regal_alloc(context, count, sizeof *keys);
   size_t *is = regal_alloc(context, count, sizeof *is);
-  bool *keep = regal_alloc(context, count, sizeof *keep);
-  regal_status status =
-      keys && is && keep ? REGAL_OK : regal_fail_memory(context);
+  regal_status status = keys && is ? REGAL_OK : regal_fail_memory(context);
   for (size_t i = 0; i < count && status == REGAL_OK; i++)
     keys[i] = dataset->items[i].entry.figures.degrees;
   if (status == REGAL_OK)
     status = regal_first_equals(context, keys, count, is);
   for (size_t i = 0; i < count && status == REGAL_OK; i++) {
-    keep[i] = is[i] == i;
-    if (keep[i] || !dropped)
-      continue;
     char why[200];
     snprintf(why, sizeof why, "the same in-degrees as %s",
              regal_quote(dataset->items[is[i]].entry.name).text);
-    dropped(state, &dataset->items[i].entry, why);
+    judge(&dataset->items[i], is[i] == i, why, dropped, state);
   }
   if (status == REGAL_OK)
-    status = regal_dataset_keep(dataset, keep);
+    status = regal_dataset_remove_dropped(dataset);
   regal_release(context, keys);
   regal_release(context, is);
-  regal_release(context, keep);
   return status;
 }
 
@@ -52,23 +54,15 @@ regal_status regal_dataset_filter(regal_dataset *dataset,
                                   regal_dropped_fn dropped, void *state) {
   if (!dataset)
     return REGAL_MISUSE;
-  regal_context *context = dataset->context;
   bool memory = options && options->objective == REGAL_MEMORY;
   REGAL_TRY(regal_dataset_need_figures(dataset));
-  bool *keep = regal_alloc(context, dataset->count, sizeof *keep);
-  if (!keep)
-    return regal_fail_memory(context);
   for (size_t i = 0; i < dataset->count; i++) {
-    const regal_entry *entry = &dataset->items[i].entry;
-    regal_room room =
-        memory ? entry->figures.memory_room : entry->figures.runtime_room;
-    keep[i] = room == REGAL_ROOM_YES;
-    if (!keep[i] && dropped)
-      dropped(state, entry, regal_room_name(room));
+    const regal_figures *figures = &dataset->items[i].entry.figures;
+    regal_room room = memory ? figures->memory_room : figures->runtime_room;
+    judge(&dataset->items[i], room == REGAL_ROOM_YES, regal_room_name(room),
+          dropped, state);
   }
-  regal_status status = regal_dataset_keep(dataset, keep);
-  regal_release(context, keep);
-  return status;
+  return regal_dataset_remove_dropped(dataset);
 }
 
 regal_status regal_dataset_select(regal_dataset *dataset, const char *split) {
@@ -76,14 +70,9 @@ regal_status regal_dataset_select(regal_dataset *dataset, const char *split) {
     return REGAL_MISUSE;
   if (!split)
     return regal_fail(dataset->context, REGAL_MISUSE, "which split?");
-  bool *keep = regal_alloc(dataset->context, dataset->count, sizeof *keep);
-  if (!keep)
-    return regal_fail_memory(dataset->context);
   for (size_t i = 0; i < dataset->count; i++)
-    keep[i] = !strcmp(dataset->items[i].entry.split, split);
-  regal_status status = regal_dataset_keep(dataset, keep);
-  regal_release(dataset->context, keep);
-  return status;
+    dataset->items[i].dropped = strcmp(dataset->items[i].entry.split, split);
+  return regal_dataset_remove_dropped(dataset);
 }
 
 /* -- Reading --------------------------------------------------------------- */

@@ -25,14 +25,13 @@ static regal_status measure(const measuring *m, regal_context *context,
                             const regal_dataset_item *item,
                             regal_figures *figures) {
   regal_graph *graph;
-  uint64_t bytes;
-  uint32_t crc;
+  regal_figures file;
   REGAL_TRY(regal_member_load(m->dataset->catalogs[item->catalog]->archive,
-                              context, item->member, item->entry.reading,
-                              m->options, &bytes, &crc, &graph));
+                              context, item->member, &item->entry, 0,
+                              m->options, &file, &graph));
   regal_status status = regal_figures_of(context, graph, figures);
-  figures->file_bytes = bytes;
-  figures->file_crc = crc;
+  figures->file_bytes = file.file_bytes;
+  figures->file_crc = file.file_crc;
   regal_graph_free(graph);
   return status;
 }

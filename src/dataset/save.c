@@ -15,7 +15,6 @@ typedef struct saving {
   regal_arena arena; /* names that were changed */
   output *outputs;   /* the first is the index, which has no member */
   size_t count, capacity;
-  bool **is_graph; /* [catalogs][members] was in an index */
 } saving;
 
 static regal_status add_output(saving *s, const char *name, size_t catalog,
@@ -28,25 +27,6 @@ static regal_status add_output(saving *s, const char *name, size_t catalog,
 }
 
 /* -- What goes along ------------------------------------------------------- */
-
-/* Marks the files that an index calls graphs, kept or not. */
-static regal_status mark_graphs(saving *s) {
-  regal_dataset *dataset = s->dataset;
-  s->is_graph =
-      regal_arena_alloc(&s->arena, dataset->catalog_count, sizeof *s->is_graph);
-  if (!s->is_graph)
-    return regal_fail_memory(dataset->context);
-  for (size_t c = 0; c < dataset->catalog_count; c++) {
-    const regal_catalog *catalog = dataset->catalogs[c];
-    size_t members = regal_archive_count(catalog->archive);
-    s->is_graph[c] = regal_arena_alloc(&s->arena, members, sizeof(bool));
-    if (!s->is_graph[c])
-      return regal_fail_memory(dataset->context);
-    for (size_t i = 0; i < catalog->index.count; i++)
-      s->is_graph[c][catalog->member[i]] = true;
-  }
-  return REGAL_OK;
-}
 
 static size_t stem_of(const char *file) {
   size_t stem;
@@ -65,7 +45,7 @@ static regal_status list_stems(saving *s, size_t c, regal_names *stems,
   if (!*fate)
     return regal_fail_memory(dataset->context);
   for (size_t i = 0; i < catalog->index.count; i++) {
-    const regal_entry *entry = &catalog->index.entries[i];
+    const regal_entry *entry = &catalog->index.rows[i].entry;
     size_t length = stem_of(entry->file), number;
     char *stem = regal_arena_alloc(&s->arena, length + 1, 1);
     if (!stem)
@@ -107,7 +87,7 @@ static regal_status add_attachment(saving *s, size_t c, size_t member,
   if (number != REGAL_NO_NAME)
     return fate[number] == 1 ? add_output(s, file, c, member) : REGAL_OK;
   if (!strcmp(file, REGAL_INDEX_FILE)) {
-    if (catalog->index.lines)
+    if (catalog->index.text)
       return REGAL_OK; /* ours, written again */
     file = "index.original.csv";
   }
@@ -116,17 +96,23 @@ static regal_status add_attachment(saving *s, size_t c, size_t member,
   return add_output(s, file, c, member);
 }
 
+/* The files that the index does not call graphs, kept or not. */
 static regal_status add_attachments(saving *s, size_t c) {
   const regal_catalog *catalog = s->dataset->catalogs[c];
+  size_t members = regal_archive_count(catalog->archive);
   regal_names stems;
   uint8_t *fate;
   if (catalog->single)
     return REGAL_OK;
+  bool *is_graph = regal_arena_alloc(&s->arena, members, sizeof *is_graph);
+  if (!is_graph)
+    return regal_fail_memory(s->dataset->context);
+  for (size_t i = 0; i < catalog->index.count; i++)
+    is_graph[catalog->index.rows[i].member] = true;
   regal_names_init(&stems, s->dataset->context);
   regal_status status = list_stems(s, c, &stems, &fate);
-  for (size_t i = 0;
-       i < regal_archive_count(catalog->archive) && status == REGAL_OK; i++)
-    if (!s->is_graph[c][i])
+  for (size_t i = 0; i < members && status == REGAL_OK; i++)
+    if (!is_graph[i])
       status = add_attachment(s, c, i, &stems, fate);
   regal_names_free(&stems);
   return status;
@@ -134,7 +120,6 @@ static regal_status add_attachments(saving *s, size_t c) {
 
 static regal_status list_outputs(saving *s) {
   regal_dataset *dataset = s->dataset;
-  REGAL_TRY(mark_graphs(s));
   REGAL_TRY(add_output(s, REGAL_INDEX_FILE, 0, 0));
   for (size_t i = 0; i < dataset->count; i++) {
     const regal_dataset_item *item = &dataset->items[i];

@@ -8,37 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/random.h"
 
 #define GROUP 5 /* three to train, one to valid, one to test */
 
-typedef struct keyed {
-  uint64_t key;
-  size_t position;
-} keyed;
-
-static int by_key(const void *left, const void *right) {
-  const keyed *a = left, *b = right;
-  if (a->key != b->key)
-    return a->key < b->key ? -1 : 1;
-  return (a->position > b->position) - (a->position < b->position);
-}
-
 regal_status regal_first_equals(regal_context *context, const uint64_t *keys,
                                 size_t count, size_t *is) {
-  keyed *sorted = regal_alloc(context, count, sizeof *sorted);
-  if (!sorted)
-    return regal_fail_memory(context);
-  for (size_t i = 0; i < count; i++)
-    sorted[i] = (keyed){keys[i], i};
-  qsort(sorted, count, sizeof *sorted, by_key);
-  for (size_t i = 0; i < count; i++) {
-    bool equal = i && sorted[i].key == sorted[i - 1].key;
-    is[sorted[i].position] =
-        equal ? is[sorted[i - 1].position] : sorted[i].position;
+  regal_names seen;
+  size_t *first = regal_alloc(context, count, sizeof *first);
+  bool good = first != NULL;
+  regal_names_init(&seen, context);
+  for (size_t i = 0; i < count && good; i++) {
+    size_t before = seen.count, number;
+    good = regal_names_add_in(&seen, keys[i], "", &number);
+    if (good && number == before)
+      first[number] = i;
+    is[i] = good ? first[number] : i;
   }
-  regal_release(context, sorted);
-  return REGAL_OK;
+  regal_names_free(&seen);
+  regal_release(context, first);
+  return good ? REGAL_OK : regal_fail_memory(context);
 }
 
 /* -- Units: sets of items that stay together ------------------------------- */
@@ -133,6 +123,12 @@ static uint64_t imbalance(const size_t counts[REGAL_SPLITS]) {
   return sum;
 }
 
+static regal_split split_of(size_t place, size_t valid, size_t test) {
+  return place == valid  ? REGAL_SPLIT_VALID
+         : place == test ? REGAL_SPLIT_TEST
+                         : REGAL_SPLIT_TRAIN;
+}
+
 /* Chooses which of the group's units (or places, when the last group is short)
  * go to valid and to test. `counts` are the graphs that were dealt so far. */
 static void deal(const unit *units, size_t group_size, uint64_t key,
@@ -145,9 +141,7 @@ static void deal(const unit *units, size_t group_size, uint64_t key,
     if (valid == test)
       continue;
     for (size_t i = 0; i < group_size; i++)
-      tried[i == valid  ? REGAL_SPLIT_VALID
-            : i == test ? REGAL_SPLIT_TEST
-                        : REGAL_SPLIT_TRAIN] += units[i].members;
+      tried[split_of(i, valid, test)] += units[i].members;
     uint64_t now = imbalance(tried), draw = regal_random_at(key, choice);
     if (now > best || (now == best && draw >= best_draw))
       continue;
@@ -155,9 +149,7 @@ static void deal(const unit *units, size_t group_size, uint64_t key,
     best_draw = draw;
     memcpy(best_counts, tried, sizeof tried);
     for (size_t i = 0; i < group_size; i++)
-      splits[units[i].root] = i == valid  ? REGAL_SPLIT_VALID
-                              : i == test ? REGAL_SPLIT_TEST
-                                          : REGAL_SPLIT_TRAIN;
+      splits[units[i].root] = split_of(i, valid, test);
   }
   memcpy(counts, best_counts, sizeof best_counts);
 }

@@ -25,7 +25,7 @@ regal_status regal_split_items(regal_context *context, regal_split_item *items,
                                size_t count, uint64_t seed);
 
 /* For each key the first position that has it; is[i] == i for the first of
- * equals. O(count log count). */
+ * equals. O(count). */
 regal_status regal_first_equals(regal_context *context, const uint64_t *keys,
                                 size_t count, size_t *is);
 

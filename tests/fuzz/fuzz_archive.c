@@ -50,10 +50,10 @@ static void try_archive(regal_context *context, const char *path) {
   if (status != REGAL_OK)
     return;
   for (size_t i = 0; i < catalog->index.count && i < MOST_MEMBERS; i++) {
+    const regal_index_row *row = &catalog->index.rows[i];
     regal_graph *graph;
-    status = regal_member_load(catalog->archive, context, catalog->member[i],
-                               catalog->index.entries[i].reading, NULL, NULL,
-                               NULL, &graph);
+    status = regal_member_load(catalog->archive, context, row->member,
+                               &row->entry, 0, NULL, NULL, &graph);
     fuzz_check_status(context, status);
     if (status == REGAL_OK)
       regal_graph_free(graph);
@@ -66,7 +66,7 @@ static void write_index(regal_context *context, const regal_index *index,
   regal_text_init(text, context);
   regal_index_write_header(text);
   for (size_t i = 0; i < index->count; i++)
-    regal_index_write_row(text, &index->entries[i]);
+    regal_index_write_row(text, &index->rows[i].entry);
   FUZZ_CHECK(!text->failed);
 }
 

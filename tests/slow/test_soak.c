@@ -97,7 +97,7 @@ static void load_graph(soak *s, const regal_catalog *catalog,
   const regal_index *index = &catalog->index;
   const regal_entry *entry;
   do /* large ones now and then */
-    entry = &index->entries[below(s, index->count)];
+    entry = &index->rows[below(s, index->count)].entry;
   while (entry->figures.ops > SMALL &&
          !(entry->figures.ops < 3000 && one_in(s, 20)));
   char path[1024];

@@ -87,19 +87,16 @@ static regal_status add_row(regal_catalog *catalog, regal_names *taken,
   regal_index *index = &catalog->index;
   char *name = copy_part(catalog, file, stem);
   size_t before = taken->count, number;
-  if (!name || !REGAL_RESERVE(catalog->context, index->entries, index->count,
-                              index->capacity))
+  if (!name ||
+      !REGAL_RESERVE(catalog->context, index->rows, index->count,
+                     index->capacity) ||
+      !regal_names_add(taken, name, &number))
     return regal_fail_memory(catalog->context);
-  if (!regal_names_add(taken, name, &number))
-    return regal_fail_memory(catalog->context);
-  index->entries[index->count++] = (regal_entry){
-      .name = number < before ? file : name, /* x.pb and x.pbtxt */
-      .file = file,
-      .split = split_of(file),
-      .family = "",
-      .reading = "",
-      .source = "",
-  };
+  regal_index_row *row = &index->rows[index->count++];
+  *row = (regal_index_row){.entry = regal_blank_entry};
+  row->entry.name = number < before ? file : name; /* x.pb and x.pbtxt */
+  row->entry.file = file;
+  row->entry.split = split_of(file);
   return REGAL_OK;
 }
 
@@ -122,32 +119,32 @@ static regal_status make_index(regal_catalog *catalog) {
 
 /* -- Rows and files -------------------------------------------------------- */
 
-static regal_status fail_row(const regal_catalog *catalog, size_t row,
-                             const char *what, const char *name) {
+static regal_status fail_row(const regal_catalog *catalog,
+                             const regal_index_row *row, const char *what,
+                             const char *name) {
   char where[REGAL_MESSAGE_CAPACITY];
   size_t member = regal_archive_find(catalog->archive, REGAL_INDEX_FILE);
   if (member == REGAL_NO_MEMBER)
     snprintf(where, sizeof where, "%s", catalog->archive->path);
   else
     regal_archive_locate(catalog->archive, member, where, sizeof where);
-  if (!catalog->index.lines)
+  if (!row->line)
     return regal_fail(catalog->context, REGAL_BAD_INPUT, "%s: %s %s", where,
                       what, regal_quote(name).text);
   return regal_fail(catalog->context, REGAL_BAD_INPUT, "%s:%" PRIu32 ": %s %s",
-                    where, catalog->index.lines[row], what,
-                    regal_quote(name).text);
+                    where, row->line, what, regal_quote(name).text);
 }
 
-static regal_status tie_row(regal_catalog *catalog, size_t row) {
+static regal_status tie_row(regal_catalog *catalog, regal_index_row *row) {
   regal_archive *archive = catalog->archive;
-  regal_entry *entry = &catalog->index.entries[row];
+  regal_entry *entry = &row->entry;
   size_t stem;
-  catalog->member[row] = *entry->file ? regal_archive_find(archive, entry->file)
-                                      : find_by_stem(archive, entry->name);
-  if (catalog->member[row] == REGAL_NO_MEMBER)
+  row->member = *entry->file ? regal_archive_find(archive, entry->file)
+                             : find_by_stem(archive, entry->name);
+  if (row->member == REGAL_NO_MEMBER)
     return fail_row(catalog, row, "there is no file for",
                     *entry->file ? entry->file : entry->name);
-  entry->file = regal_archive_name(archive, catalog->member[row]);
+  entry->file = regal_archive_name(archive, row->member);
   if (!*entry->name) {
     entry->name = regal_is_graph_name(entry->file, &stem)
                       ? copy_part(catalog, entry->file, stem)
@@ -155,33 +152,28 @@ static regal_status tie_row(regal_catalog *catalog, size_t row) {
     if (!entry->name)
       return regal_fail_memory(catalog->context);
   }
-  const regal_member *member = &archive->members[catalog->member[row]];
-  catalog->stale[row] = archive->zip && entry->known &&
-                        (entry->figures.file_bytes != member->bytes ||
-                         entry->figures.file_crc != member->crc);
-  entry->known &= !catalog->stale[row];
+  const regal_member *member = &archive->members[row->member];
+  row->stale = archive->zip && entry->known &&
+               (entry->figures.file_bytes != member->bytes ||
+                entry->figures.file_crc != member->crc);
+  entry->known &= !row->stale;
   return REGAL_OK;
 }
 
 static regal_status tie_rows(regal_catalog *catalog) {
-  regal_context *context = catalog->context;
-  size_t count = catalog->index.count;
   regal_names names;
-  catalog->member = regal_alloc(context, count, sizeof *catalog->member);
-  catalog->stale = regal_alloc(context, count, sizeof *catalog->stale);
-  if (!catalog->member || !catalog->stale)
-    return regal_fail_memory(context);
   regal_status status = REGAL_OK;
-  regal_names_init(&names, context);
-  for (size_t i = 0; i < count && status == REGAL_OK; i++) {
+  regal_names_init(&names, catalog->context);
+  for (size_t i = 0; i < catalog->index.count && status == REGAL_OK; i++) {
     size_t number;
-    const char **name = &catalog->index.entries[i].name;
-    if ((status = tie_row(catalog, i)) != REGAL_OK)
+    regal_index_row *row = &catalog->index.rows[i];
+    if ((status = tie_row(catalog, row)) != REGAL_OK)
       break;
-    if (!regal_names_add(&names, *name, &number))
-      status = regal_fail_memory(context);
+    if (!regal_names_add(&names, row->entry.name, &number))
+      status = regal_fail_memory(catalog->context);
     else if (number != i)
-      status = fail_row(catalog, i, "two graphs have the name", *name);
+      status =
+          fail_row(catalog, row, "two graphs have the name", row->entry.name);
   }
   regal_names_free(&names);
   return status;
@@ -243,8 +235,6 @@ void regal_catalog_free(regal_catalog *catalog) {
   regal_index_free(&catalog->index);
   regal_archive_free(catalog->archive);
   regal_arena_free(&catalog->arena);
-  regal_release(context, catalog->member);
-  regal_release(context, catalog->stale);
   regal_release(context, catalog);
 }
 
@@ -280,26 +270,31 @@ static regal_status read_settings(regal_context *context, const char *where,
 }
 
 regal_status regal_member_load(regal_archive *archive, regal_context *context,
-                               size_t member, const char *reading,
-                               const regal_options *options,
-                               uint64_t *file_bytes, uint32_t *file_crc,
-                               regal_graph **graph) {
+                               size_t member, const regal_entry *entry,
+                               uint32_t copy, const regal_options *options,
+                               regal_figures *figures, regal_graph **graph) {
   char where[REGAL_MESSAGE_CAPACITY];
   regal_options merged;
   regal_text text;
+  regal_graph *original;
   if (options)
     merged = *options;
   else
     regal_options_init(&merged);
   regal_archive_locate(archive, member, where, sizeof where);
-  REGAL_TRY(read_settings(context, where, reading, &merged));
+  REGAL_TRY(read_settings(context, where, entry->reading, &merged));
   REGAL_TRY(regal_archive_read(archive, context, member, &text));
-  if (file_bytes)
-    *file_bytes = text.size;
-  if (file_crc)
-    *file_crc = (uint32_t)crc32_z(0, (const Bytef *)text.bytes, text.size);
-  regal_status status = regal_format_load_packed(context, where, text.bytes,
-                                                 text.size, &merged, graph);
+  if (figures) {
+    figures->file_bytes = text.size;
+    figures->file_crc =
+        (uint32_t)crc32_z(0, (const Bytef *)text.bytes, text.size);
+  }
+  regal_status status = regal_format_load_packed(
+      context, where, text.bytes, text.size, &merged, copy ? &original : graph);
   regal_text_free(&text);
+  if (status != REGAL_OK || !copy)
+    return status;
+  status = regal_graph_augment(context, original, entry->seed, copy, graph);
+  regal_graph_free(original);
   return status;
 }

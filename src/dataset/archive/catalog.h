@@ -15,8 +15,6 @@ typedef struct regal_catalog {
   regal_archive *archive;
   bool single;       /* one file: whatever it is called, it is a graph */
   regal_index index; /* names and files are filled in; names are unique */
-  size_t *member;    /* [index.count] */
-  bool *stale;       /* [index.count] the file is not the index's: unknown */
   regal_arena arena; /* texts that are not in the index */
 } regal_catalog;
 
@@ -25,15 +23,14 @@ regal_status regal_catalog_open(regal_context *context, const char *path,
                                 regal_catalog **catalog);
 void regal_catalog_free(regal_catalog *catalog);
 
-/* Reads a graph: the member's bytes, with the reading options of its row as far
- * as `options` (NULL: defaults) gives none. For several threads, as
- * regal_archive_read; the figures of the file go to `file_bytes` and `file_crc`
- * unless they are NULL. */
+/* Reads a graph, or its augmented copy unless `copy` is 0: the member's bytes,
+ * with the reading options of its entry as far as `options` (NULL: defaults)
+ * gives none. For several threads, as regal_archive_read; the figures of the
+ * file go to `figures` unless that is NULL. */
 regal_status regal_member_load(regal_archive *archive, regal_context *context,
-                               size_t member, const char *reading,
-                               const regal_options *options,
-                               uint64_t *file_bytes, uint32_t *file_crc,
-                               regal_graph **graph);
+                               size_t member, const regal_entry *entry,
+                               uint32_t copy, const regal_options *options,
+                               regal_figures *figures, regal_graph **graph);
 
 /* Whether a file's name is that of a graph, and how long it is without the
  * endings that say so ("model.pb.gz": 5). */

@@ -16,14 +16,26 @@
 #include "graph/builder.h"
 
 typedef enum column_kind {
-  COLUMN_TEXT,
   COLUMN_COUNT, /* uint32_t */
   COLUMN_SEED,  /* uint64_t, decimal */
   COLUMN_TOTAL, /* int64_t, not negative */
   COLUMN_HASH,  /* uint64_t, 16 hexadecimal digits */
   COLUMN_CRC,   /* uint32_t, 8 hexadecimal digits */
-  COLUMN_ROOM   /* regal_room, by name */
+  COLUMN_NUMBERS,
+  COLUMN_TEXT = COLUMN_NUMBERS,
+  COLUMN_ROOM /* regal_room, by name */
 } column_kind;
+
+typedef struct number_form {
+  uint64_t most;
+  int hex_digits; /* 0: decimal */
+} number_form;
+
+static const number_form number_forms[COLUMN_NUMBERS] = {
+    [COLUMN_COUNT] = {UINT32_MAX, 0}, [COLUMN_SEED] = {UINT64_MAX, 0},
+    [COLUMN_TOTAL] = {INT64_MAX, 0},  [COLUMN_HASH] = {UINT64_MAX, 16},
+    [COLUMN_CRC] = {UINT32_MAX, 8},
+};
 
 typedef struct column {
   const char *name;
@@ -69,6 +81,13 @@ const char *regal_room_name(regal_room room) {
   return (unsigned)room < sizeof rooms / sizeof *rooms ? rooms[room]
                                                        : "unknown";
 }
+
+const regal_entry regal_blank_entry = {.name = "",
+                                       .file = "",
+                                       .split = "",
+                                       .family = "",
+                                       .reading = "",
+                                       .source = ""};
 
 /* -- Fields ---------------------------------------------------------------- */
 
@@ -155,15 +174,18 @@ static regal_status read_row(reader *r) {
 /* -- Values ---------------------------------------------------------------- */
 
 /* Digits only: no sign, no spaces. */
-static bool read_number(const char *text, int base, uint64_t most,
-                        uint64_t *value) {
+static bool read_number(const number_form *form, const char *text,
+                        void *field) {
   char *end;
   if (!isxdigit((unsigned char)*text) || text[1] == 'x')
     return false;
   errno = 0;
-  unsigned long long number = strtoull(text, &end, base);
-  *value = number;
-  return !errno && !*end && number <= most;
+  unsigned long long number = strtoull(text, &end, form->hex_digits ? 16 : 10);
+  if (form->most == UINT32_MAX)
+    *(uint32_t *)field = (uint32_t)number;
+  else
+    *(uint64_t *)field = number;
+  return !errno && !*end && number <= form->most;
 }
 
 static bool read_room(const char *text, regal_room *room) {
@@ -177,36 +199,12 @@ static bool read_room(const char *text, regal_room *room) {
 
 static bool read_value(const column *column, char *text, regal_entry *entry) {
   void *field = (char *)entry + column->offset;
-  uint64_t number = 0;
-  bool good = true;
-  switch (column->kind) {
-  case COLUMN_TEXT:
-    *(const char **)field = text;
-    break;
-  case COLUMN_COUNT:
-    good = read_number(text, 10, UINT32_MAX, &number);
-    *(uint32_t *)field = (uint32_t)number;
-    break;
-  case COLUMN_SEED:
-    good = read_number(text, 10, UINT64_MAX, &number);
-    *(uint64_t *)field = number;
-    break;
-  case COLUMN_TOTAL:
-    good = read_number(text, 10, INT64_MAX, &number);
-    *(int64_t *)field = (int64_t)number;
-    break;
-  case COLUMN_HASH:
-    good = read_number(text, 16, UINT64_MAX, field);
-    break;
-  case COLUMN_CRC:
-    good = read_number(text, 16, UINT32_MAX, &number);
-    *(uint32_t *)field = (uint32_t)number;
-    break;
-  case COLUMN_ROOM:
-    good = read_room(text, field);
-    break;
-  }
-  return good;
+  if (column->kind == COLUMN_ROOM)
+    return read_room(text, field);
+  if (column->kind < COLUMN_NUMBERS)
+    return read_number(&number_forms[column->kind], text, field);
+  *(const char **)field = text;
+  return true;
 }
 
 /* -- Rows ------------------------------------------------------------------ */
@@ -246,13 +244,8 @@ static size_t count_figures(void) {
 
 static regal_status read_entry(reader *r, const header *header,
                                regal_entry *entry) {
-  *entry = (regal_entry){.name = "",
-                         .file = "",
-                         .split = "",
-                         .family = "",
-                         .reading = "",
-                         .source = "",
-                         .known = header->figures == count_figures()};
+  *entry = regal_blank_entry;
+  entry->known = header->figures == count_figures();
   REGAL_TRY(read_row(r));
   if (r->count != header->fields)
     return fail_row(r, "%zu fields, expected %zu", r->count, header->fields);
@@ -272,16 +265,14 @@ static regal_status read_entry(reader *r, const header *header,
 static regal_status read_entries(reader *r, const header *header,
                                  regal_index *index) {
   while (r->at < r->end) {
-    if (!REGAL_RESERVE(r->context, index->entries, index->count,
-                       index->capacity) ||
-        !REGAL_RESERVE(r->context, index->lines, index->count,
-                       index->line_capacity))
+    if (!REGAL_RESERVE(r->context, index->rows, index->count, index->capacity))
       return regal_fail_memory(r->context);
-    REGAL_TRY(read_entry(r, header, &index->entries[index->count]));
-    const regal_entry *entry = &index->entries[index->count];
-    if (!*entry->name && !*entry->file)
+    regal_index_row *row = &index->rows[index->count];
+    REGAL_TRY(read_entry(r, header, &row->entry));
+    if (!*row->entry.name && !*row->entry.file)
       return fail_row(r, "neither a name nor a file");
-    index->lines[index->count++] = r->row_line;
+    row->line = r->row_line;
+    index->count++;
   }
   return REGAL_OK;
 }
@@ -309,8 +300,7 @@ regal_status regal_index_parse(regal_context *context, const char *name,
 
 void regal_index_free(regal_index *index) {
   regal_release(index->context, index->text);
-  regal_release(index->context, index->entries);
-  regal_release(index->context, index->lines);
+  regal_release(index->context, index->rows);
   *index = (regal_index){.context = index->context};
 }
 
@@ -330,32 +320,25 @@ static void write_text(regal_text *text, const char *value) {
   regal_text_append(text, "\"", 1);
 }
 
+static void write_number(regal_text *text, const number_form *form,
+                         const void *field) {
+  uint64_t number = form->most == UINT32_MAX ? *(const uint32_t *)field
+                                             : *(const uint64_t *)field;
+  if (form->hex_digits)
+    regal_text_format(text, "%0*" PRIx64, form->hex_digits, number);
+  else
+    regal_text_format(text, "%" PRIu64, number);
+}
+
 static void write_value(regal_text *text, const column *column,
                         const regal_entry *entry) {
   const void *field = (const char *)entry + column->offset;
-  switch (column->kind) {
-  case COLUMN_TEXT:
-    write_text(text, *(const char *const *)field);
-    break;
-  case COLUMN_COUNT:
-    regal_text_format(text, "%" PRIu32, *(const uint32_t *)field);
-    break;
-  case COLUMN_SEED:
-    regal_text_format(text, "%" PRIu64, *(const uint64_t *)field);
-    break;
-  case COLUMN_TOTAL:
-    regal_text_format(text, "%" PRId64, *(const int64_t *)field);
-    break;
-  case COLUMN_HASH:
-    regal_text_format(text, "%016" PRIx64, *(const uint64_t *)field);
-    break;
-  case COLUMN_CRC:
-    regal_text_format(text, "%08" PRIx32, *(const uint32_t *)field);
-    break;
-  case COLUMN_ROOM:
+  if (column->kind == COLUMN_ROOM)
     write_text(text, regal_room_name(*(const regal_room *)field));
-    break;
-  }
+  else if (column->kind < COLUMN_NUMBERS)
+    write_number(text, &number_forms[column->kind], field);
+  else
+    write_text(text, *(const char *const *)field);
 }
 
 void regal_index_write_header(regal_text *text) {

@@ -14,13 +14,22 @@
 
 #define REGAL_INDEX_FILE "index.csv"
 
+typedef struct regal_index_row {
+  regal_entry entry;
+  uint32_t line; /* where the row begins; 0: it is in no file */
+  size_t member; /* the catalog's to fill in: the graph's file, */
+  bool stale;    /* and whether it is another than the row's */
+} regal_index_row;
+
 typedef struct regal_index {
   regal_context *context;
   char *text; /* the fields of all rows; entries point into it */
-  regal_entry *entries;
-  uint32_t *lines; /* [count] where each row begins */
-  size_t count, capacity, line_capacity;
+  regal_index_row *rows;
+  size_t count, capacity;
 } regal_index;
+
+/* An entry that says nothing. */
+extern const regal_entry regal_blank_entry;
 
 /* Takes `text` over, also on failure; `name` is for messages. A row without a
  * file has "" there, one without a name too: the caller knows the files.

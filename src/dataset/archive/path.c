@@ -44,10 +44,10 @@ static regal_status fail_missing(regal_context *context, const char *archive,
 
 static size_t find_row(const regal_catalog *catalog, const char *name) {
   for (size_t i = 0; i < catalog->index.count; i++)
-    if (!strcmp(catalog->index.entries[i].name, name))
+    if (!strcmp(catalog->index.rows[i].entry.name, name))
       return i;
   for (size_t i = 0; i < catalog->index.count; i++)
-    if (!strcmp(catalog->index.entries[i].file, name))
+    if (!strcmp(catalog->index.rows[i].entry.file, name))
       return i;
   return REGAL_NO_MEMBER;
 }
@@ -65,40 +65,25 @@ static uint32_t cut_copy(char *name) {
   return (uint32_t)copy;
 }
 
-static regal_status load_copy(const regal_catalog *catalog, size_t row,
-                              uint32_t copy, const regal_options *options,
-                              regal_graph **graph) {
-  const regal_entry *entry = &catalog->index.entries[row];
-  regal_graph *original;
-  REGAL_TRY(regal_member_load(catalog->archive, catalog->context,
-                              catalog->member[row], entry->reading, options,
-                              NULL, NULL, copy ? &original : graph));
-  if (!copy)
-    return REGAL_OK;
-  regal_status status =
-      regal_graph_augment(catalog->context, original, entry->seed, copy, graph);
-  regal_graph_free(original);
-  return status;
-}
-
 /* A file that the index leaves out can still be asked for by its name. */
 static regal_status load_named(const regal_catalog *catalog, char *name,
                                const regal_options *options,
                                regal_graph **graph) {
-  size_t row = find_row(catalog, name), member;
+  size_t number = find_row(catalog, name);
   uint32_t copy = 0;
-  if (row == REGAL_NO_MEMBER) {
-    member = regal_archive_find(catalog->archive, name);
-    if (member != REGAL_NO_MEMBER)
-      return regal_member_load(catalog->archive, catalog->context, member, "",
-                               options, NULL, NULL, graph);
-    copy = cut_copy(name);
-    row = copy ? find_row(catalog, name) : row;
+  regal_index_row row = {.entry = regal_blank_entry, .member = REGAL_NO_MEMBER};
+  if (number == REGAL_NO_MEMBER) {
+    row.member = regal_archive_find(catalog->archive, name);
+    if (row.member == REGAL_NO_MEMBER && (copy = cut_copy(name)))
+      number = find_row(catalog, name);
   }
-  if (row == REGAL_NO_MEMBER)
+  if (number != REGAL_NO_MEMBER)
+    row = catalog->index.rows[number];
+  if (row.member == REGAL_NO_MEMBER)
     return fail_missing(catalog->context, regal_archive_path(catalog->archive),
                         "graph", name);
-  return load_copy(catalog, row, copy, options, graph);
+  return regal_member_load(catalog->archive, catalog->context, row.member,
+                           &row.entry, copy, options, NULL, graph);
 }
 
 regal_status regal_member_path_load(regal_context *context, const char *path,

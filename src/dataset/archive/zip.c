@@ -177,13 +177,6 @@ static regal_status unpack(regal_context *context, const regal_member *member,
   return status == REGAL_OK ? REGAL_OK : regal_fail_memory(context);
 }
 
-static uint32_t checksum(const char *bytes, uint64_t size) {
-  uLong crc = crc32(0, NULL, 0);
-  for (uint64_t at = 0; at < size; at += slice(size - at))
-    crc = crc32(crc, (const Bytef *)bytes + at, slice(size - at));
-  return (uint32_t)crc;
-}
-
 static regal_status fill(regal_archive *archive, regal_context *context,
                          const regal_member *member, char *packed,
                          regal_text *text, bool *good) {
@@ -192,7 +185,8 @@ static regal_status fill(regal_archive *archive, regal_context *context,
   *good = true;
   if (member->deflated)
     REGAL_TRY(unpack(context, member, packed, text->bytes, good));
-  *good = *good && checksum(text->bytes, member->bytes) == member->crc;
+  *good = *good &&
+          crc32_z(0, (const Bytef *)text->bytes, member->bytes) == member->crc;
   text->size = (size_t)member->bytes;
   text->bytes[text->size] = 0;
   return REGAL_OK;

@@ -56,65 +56,44 @@ static void put_reference(const graph_writer *writer, uint32_t op) {
     put_number(writer->out, place);
 }
 
-static void put_outputs(const graph_writer *writer, uint32_t op) {
+static void put_output(const graph_writer *writer, uint32_t tensor) {
   const regal_graph *graph = writer->graph;
-  regal_text *out = writer->out;
-  uint32_t begin = graph->output_begin[op], end = graph->output_begin[op + 1];
-  if (begin == end)
-    return;
-  put_key(out, "outputs");
-  for (uint32_t tensor = begin; tensor < end; tensor++) {
-    put(out, tensor == begin ? "[{" : ", {");
-    put_key(out, "bytes");
-    put_number(out, graph->bytes[tensor]);
-    put(out, graph->is_final[tensor] ? ", \"final\": true" : "");
-    put(out, graph->may_reuse[tensor] ? ", \"may_reuse\": true" : "");
-    put(out, "}");
-  }
-  put(out, "]");
+  put(writer->out, "{");
+  put_key(writer->out, "bytes");
+  put_number(writer->out, graph->bytes[tensor]);
+  put(writer->out, graph->is_final[tensor] ? ", \"final\": true" : "");
+  put(writer->out, graph->may_reuse[tensor] ? ", \"may_reuse\": true" : "");
+  put(writer->out, "}");
 }
 
-static void put_inputs(const graph_writer *writer, uint32_t op) {
+static void put_input(const graph_writer *writer, uint32_t i) {
   const regal_graph *graph = writer->graph;
-  uint32_t begin = graph->input_begin[op], end = graph->input_begin[op + 1];
-  if (begin == end)
-    return;
-  put_key(writer->out, "inputs");
-  for (uint32_t i = begin; i < end; i++) {
-    uint32_t tensor = graph->input[i], producer = graph->producer[tensor];
-    put(writer->out, i == begin ? "[[" : ", [");
-    put_reference(writer, producer);
-    put(writer->out, ", ");
-    put_number(writer->out, tensor - graph->output_begin[producer]);
-    put(writer->out, "]");
-  }
+  uint32_t tensor = graph->input[i], producer = graph->producer[tensor];
+  put(writer->out, "[");
+  put_reference(writer, producer);
+  put(writer->out, ", ");
+  put_number(writer->out, tensor - graph->output_begin[producer]);
   put(writer->out, "]");
 }
 
-static void put_control(const graph_writer *writer, uint32_t op) {
-  const regal_graph *graph = writer->graph;
-  uint32_t begin = graph->control_in_begin[op];
-  uint32_t end = graph->control_in_begin[op + 1];
-  if (begin == end)
-    return;
-  put_key(writer->out, "control");
-  for (uint32_t i = begin; i < end; i++) {
-    put(writer->out, i == begin ? "[" : ", ");
-    put_reference(writer, graph->control_in[i]);
-  }
-  put(writer->out, "]");
+static void put_control(const graph_writer *writer, uint32_t i) {
+  put_reference(writer, writer->graph->control_in[i]);
 }
 
-static void put_uses(const graph_writer *writer, uint32_t op) {
-  const regal_graph *graph = writer->graph;
-  uint32_t begin = graph->parameter_begin[op];
-  uint32_t end = graph->parameter_begin[op + 1];
-  if (begin == end)
+static void put_use(const graph_writer *writer, uint32_t i) {
+  put_number(writer->out, writer->graph->parameter[i]);
+}
+
+/* The items begin[op] .. begin[op + 1] - 1 as a list, unless it is empty. */
+static void put_list(const graph_writer *writer, const char *key,
+                     const uint32_t *begin, uint32_t op,
+                     void (*put_item)(const graph_writer *, uint32_t)) {
+  if (begin[op] == begin[op + 1])
     return;
-  put_key(writer->out, "parameters");
-  for (uint32_t i = begin; i < end; i++) {
-    put(writer->out, i == begin ? "[" : ", ");
-    put_number(writer->out, graph->parameter[i]);
+  put_key(writer->out, key);
+  for (REGAL_ROW(i, begin, op)) {
+    put(writer->out, i == begin[op] ? "[" : ", ");
+    put_item(writer, i);
   }
   put(writer->out, "]");
 }
@@ -131,10 +110,10 @@ static void put_op(const graph_writer *writer, uint32_t op) {
   put_amount(out, "run_ns", graph->run_ns[op]);
   put_amount(out, "temporary_bytes", graph->temporary_bytes[op]);
   put_amount(out, "resident_bytes", graph->resident_bytes[op]);
-  put_outputs(writer, op);
-  put_inputs(writer, op);
-  put_control(writer, op);
-  put_uses(writer, op);
+  put_list(writer, "outputs", graph->output_begin, op, put_output);
+  put_list(writer, "inputs", graph->input_begin, op, put_input);
+  put_list(writer, "control", graph->control_in_begin, op, put_control);
+  put_list(writer, "parameters", graph->parameter_begin, op, put_use);
   put(out, "}");
 }
 

@@ -58,6 +58,17 @@ enum regal_machine_key {
 };
 extern const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1];
 
+/* Whether the node is a list; node 0 is none. */
+static inline bool regal_json_is_list(const regal_json *json, uint32_t node) {
+  return node && json->nodes[node].kind == REGAL_JSON_ARRAY;
+}
+
+/* Sets the options that the members of a machine object mean, unless they were
+ * given. Lists of devices and memory limits are left to the caller. */
+regal_status regal_machine_read_settings(const regal_json *json,
+                                         const uint32_t *found,
+                                         regal_options *options);
+
 /* A text that is one of the option's choices. */
 regal_status regal_json_choice(const regal_json *json, uint32_t node,
                                const char *option, int64_t *choice);

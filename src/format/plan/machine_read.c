@@ -49,14 +49,60 @@ regal_status regal_json_choice(const regal_json *json, uint32_t node,
   return REGAL_OK;
 }
 
+/* -- Options --------------------------------------------------------------- */
+
+static regal_status read_setting(const regal_json *json, uint32_t node,
+                                 enum regal_machine_key key, const char *option,
+                                 int64_t *value) {
+  switch (key) {
+  case REGAL_KEY_DEVICES:
+    return regal_json_integer(json, node, 1, REGAL_MAX_DEVICES, value);
+  case REGAL_KEY_LATENCY:
+    return regal_json_duration(json, node, value);
+  case REGAL_KEY_BANDWIDTH:
+  case REGAL_KEY_MEMORY:
+    return regal_json_bytes(json, node, value);
+  default:
+    return regal_json_choice(json, node, option, value);
+  }
+}
+
+regal_status regal_machine_read_settings(const regal_json *json,
+                                         const uint32_t *found,
+                                         regal_options *options) {
+  const struct {
+    enum regal_machine_key key;
+    const char *option;
+    int64_t *field;
+  } settings[] = {{REGAL_KEY_DEVICES, "devices", &options->devices},
+                  {REGAL_KEY_TRANSFERS, "transfers", &options->transfers},
+                  {REGAL_KEY_CONTROL, "control", &options->control},
+                  {REGAL_KEY_LATENCY, "latency", &options->latency},
+                  {REGAL_KEY_BANDWIDTH, "bandwidth", &options->bandwidth},
+                  {REGAL_KEY_MEMORY, "memory-limit", &options->memory_limit}};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    enum regal_machine_key key = settings[i].key;
+    bool may_be_list = key == REGAL_KEY_DEVICES || key == REGAL_KEY_MEMORY;
+    int64_t value;
+    if (!found[key] || (may_be_list && regal_json_is_list(json, found[key])))
+      continue;
+    REGAL_TRY(read_setting(json, found[key], key, settings[i].option, &value));
+    if (!regal_option_given(options, settings[i].option))
+      *settings[i].field = value;
+  }
+  return REGAL_OK;
+}
+
 /* -- Devices --------------------------------------------------------------- */
 
-/* Their number, from the file or from the options; makes the machine. */
+/* Makes the machine that the file and the options say, with all devices and
+ * links alike. */
 static regal_status make_machine(regal_machine_reader *reader,
-                                 uint32_t devices) {
+                                 const uint32_t *found) {
   const regal_json *json = reader->json;
   regal_options options = *reader->options;
-  if (devices && node_at(reader, devices)->kind == REGAL_JSON_ARRAY) {
+  uint32_t devices = found[REGAL_KEY_DEVICES];
+  if (regal_json_is_list(json, devices)) {
     int64_t count = regal_json_length(json, devices);
     if (count < 1 || count > REGAL_MAX_DEVICES)
       return regal_json_fail(json, devices,
@@ -67,12 +113,8 @@ static regal_status make_machine(regal_machine_reader *reader,
                              "found %lld devices, but --devices is %lld",
                              (long long)count, (long long)options.devices);
     options.devices = count;
-  } else if (devices) {
-    int64_t count;
-    REGAL_TRY(regal_json_integer(json, devices, 1, REGAL_MAX_DEVICES, &count));
-    if (!given(reader, "devices"))
-      options.devices = count;
   }
+  REGAL_TRY(regal_machine_read_settings(json, found, &options));
   return regal_machine_create(reader->context, &options, &reader->machine);
 }
 
@@ -144,41 +186,7 @@ static regal_status read_row(regal_machine_reader *reader, uint32_t list,
   return REGAL_OK;
 }
 
-static regal_status read_limits(regal_machine_reader *reader, uint32_t node) {
-  if (node_at(reader, node)->kind == REGAL_JSON_ARRAY)
-    return read_row(reader, node, set_limit);
-  for (uint32_t a = 0; a < reader->machine->devices; a++)
-    REGAL_TRY(set_limit(reader, node, a));
-  return REGAL_OK;
-}
-
 /* -- Links ----------------------------------------------------------------- */
-
-static void fill(int64_t matrix[REGAL_MAX_DEVICES][REGAL_MAX_DEVICES],
-                 int64_t value) {
-  for (uint32_t a = 0; a < REGAL_MAX_DEVICES; a++)
-    for (uint32_t b = 0; b < REGAL_MAX_DEVICES; b++)
-      matrix[a][b] = value;
-}
-
-static regal_status read_defaults(regal_machine_reader *reader,
-                                  const uint32_t *found) {
-  regal_machine *machine = reader->machine;
-  int64_t value;
-  if (found[REGAL_KEY_LATENCY]) {
-    REGAL_TRY(
-        regal_json_duration(reader->json, found[REGAL_KEY_LATENCY], &value));
-    if (!given(reader, "latency"))
-      fill(machine->latency_ns, value);
-  }
-  if (found[REGAL_KEY_BANDWIDTH]) {
-    REGAL_TRY(
-        regal_json_bytes(reader->json, found[REGAL_KEY_BANDWIDTH], &value));
-    if (!given(reader, "bandwidth"))
-      fill(machine->bandwidth, value);
-  }
-  return REGAL_OK;
-}
 
 static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
   static const char *const keys[] = {
@@ -220,36 +228,17 @@ static regal_status read_links(regal_machine_reader *reader, uint32_t list) {
 
 /* -- The whole ------------------------------------------------------------- */
 
-static regal_status read_modes(regal_machine_reader *reader,
-                               const uint32_t *found) {
-  const regal_json *json = reader->json;
-  int64_t choice;
-  if (found[REGAL_KEY_TRANSFERS]) {
-    REGAL_TRY(regal_json_choice(json, found[REGAL_KEY_TRANSFERS], "transfers",
-                                &choice));
-    if (!given(reader, "transfers"))
-      reader->machine->overlapped = choice == 1;
-  }
-  if (found[REGAL_KEY_CONTROL]) {
-    REGAL_TRY(
-        regal_json_choice(json, found[REGAL_KEY_CONTROL], "control", &choice));
-    if (!given(reader, "control"))
-      reader->machine->control_transfers = choice == 1;
-  }
-  return REGAL_OK;
-}
-
 /* What belongs to a single device: lists of settings, then its own object. */
 static regal_status read_devices(regal_machine_reader *reader,
                                  const uint32_t *found) {
   uint32_t devices = found[REGAL_KEY_DEVICES];
-  if (found[REGAL_KEY_MEMORY])
-    REGAL_TRY(read_limits(reader, found[REGAL_KEY_MEMORY]));
+  if (regal_json_is_list(reader->json, found[REGAL_KEY_MEMORY]))
+    REGAL_TRY(read_row(reader, found[REGAL_KEY_MEMORY], set_limit));
   if (found[REGAL_KEY_NAMES])
     REGAL_TRY(read_row(reader, found[REGAL_KEY_NAMES], set_name));
   if (found[REGAL_KEY_SPEEDS])
     REGAL_TRY(read_row(reader, found[REGAL_KEY_SPEEDS], set_speed));
-  if (devices && node_at(reader, devices)->kind == REGAL_JSON_ARRAY)
+  if (regal_json_is_list(reader->json, devices))
     REGAL_TRY(read_row(reader, devices, read_device));
   return REGAL_OK;
 }
@@ -265,9 +254,7 @@ static regal_status read_machine(regal_machine_reader *reader,
                            "not a machine file: it has no \"regal_machine\"");
   REGAL_TRY(regal_json_integer(reader->json, found[REGAL_KEY_VERSION], 1, 1,
                                &version));
-  REGAL_TRY(make_machine(reader, found[REGAL_KEY_DEVICES]));
-  REGAL_TRY(read_modes(reader, found));
-  REGAL_TRY(read_defaults(reader, found));
+  REGAL_TRY(make_machine(reader, found));
   REGAL_TRY(read_devices(reader, found));
   if (found[REGAL_KEY_LINKS])
     REGAL_TRY(read_links(reader, found[REGAL_KEY_LINKS]));

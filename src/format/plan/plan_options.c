@@ -18,9 +18,9 @@ static bool needs_file(const regal_json *json, const uint32_t *found) {
     if (found[beyond[i]])
       return true;
   uint32_t devices = found[REGAL_KEY_DEVICES], limit = found[REGAL_KEY_MEMORY];
-  if (devices && json->nodes[devices].kind == REGAL_JSON_ARRAY)
+  if (regal_json_is_list(json, devices))
     return true;
-  if (!limit || json->nodes[limit].kind != REGAL_JSON_ARRAY)
+  if (!regal_json_is_list(json, limit))
     return false;
   uint32_t first = json->nodes[limit].child;
   REGAL_JSON_EACH (node, json, limit)
@@ -45,54 +45,6 @@ static regal_status use_as_file(regal_context *context, const char *path,
   return REGAL_OK;
 }
 
-/* One value of the plan; kept unless the option was given. */
-typedef struct setting {
-  enum regal_machine_key key;
-  const char *option;
-  int64_t *field;
-} setting;
-
-static regal_status read_setting(const regal_json *json, uint32_t node,
-                                 const setting *wanted, int64_t *value) {
-  switch (wanted->key) {
-  case REGAL_KEY_DEVICES:
-    return regal_json_integer(json, node, 1, REGAL_MAX_DEVICES, value);
-  case REGAL_KEY_LATENCY:
-    return regal_json_duration(json, node, value);
-  case REGAL_KEY_BANDWIDTH:
-    return regal_json_bytes(json, node, value);
-  case REGAL_KEY_MEMORY:
-    if (json->nodes[node].kind == REGAL_JSON_ARRAY) {
-      *value = 0;
-      node = json->nodes[node].child;
-    }
-    return node ? regal_json_bytes(json, node, value) : REGAL_OK;
-  default:
-    return regal_json_choice(json, node, wanted->option, value);
-  }
-}
-
-static regal_status read_settings(const regal_json *json, const uint32_t *found,
-                                  regal_options *options) {
-  const setting settings[] = {
-      {REGAL_KEY_DEVICES, "devices", &options->devices},
-      {REGAL_KEY_TRANSFERS, "transfers", &options->transfers},
-      {REGAL_KEY_CONTROL, "control", &options->control},
-      {REGAL_KEY_LATENCY, "latency", &options->latency},
-      {REGAL_KEY_BANDWIDTH, "bandwidth", &options->bandwidth},
-      {REGAL_KEY_MEMORY, "memory-limit", &options->memory_limit}};
-  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    int64_t value;
-    uint32_t node = found[settings[i].key];
-    if (!node)
-      continue;
-    REGAL_TRY(read_setting(json, node, &settings[i], &value));
-    if (!regal_option_given(options, settings[i].option))
-      *settings[i].field = value;
-  }
-  return REGAL_OK;
-}
-
 static regal_status read_options(const regal_json *json, const char *path,
                                  regal_options *options) {
   static const char *const keys[] = {"machine", "objective", NULL};
@@ -105,8 +57,12 @@ static regal_status read_options(const regal_json *json, const char *path,
     return REGAL_OK;
   REGAL_TRY(
       regal_json_members(json, found[0], true, regal_machine_keys, machine));
-  if (!needs_file(json, machine))
-    return read_settings(json, machine, options);
+  if (!needs_file(json, machine)) {
+    uint32_t *limit = &machine[REGAL_KEY_MEMORY];
+    if (regal_json_is_list(json, *limit))
+      *limit = json->nodes[*limit].child; /* they are all the same */
+    return regal_machine_read_settings(json, machine, options);
+  }
   if (regal_option_given(options, "machine"))
     return REGAL_OK;
   return use_as_file(json->context, path, options);

@@ -25,21 +25,18 @@ typedef struct order_reader {
   uint32_t count, line;
 } order_reader;
 
-#define FAIL_LINE(reader, ...)                                                 \
-  fail_line((reader)->context, (reader)->name, (reader)->line, __VA_ARGS__)
+static regal_status fail_line(const order_reader *reader, const char *format,
+                              ...) REGAL_FORMAT(2, 3);
 
-static regal_status fail_line(regal_context *context, const char *name,
-                              uint32_t line, const char *format, ...)
-    REGAL_FORMAT(4, 5);
-
-static regal_status fail_line(regal_context *context, const char *name,
-                              uint32_t line, const char *format, ...) {
+static regal_status fail_line(const order_reader *reader, const char *format,
+                              ...) {
   char problem[REGAL_MESSAGE_CAPACITY];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(problem, sizeof problem, format, arguments);
   va_end(arguments);
-  return regal_fail(context, REGAL_BAD_INPUT, "%s:%u: %s", name, line, problem);
+  return regal_fail(reader->context, REGAL_BAD_INPUT, "%s:%u: %s", reader->name,
+                    reader->line, problem);
 }
 
 /* -- Lines ----------------------------------------------------------------- */
@@ -71,17 +68,17 @@ static regal_status add_op(order_reader *reader, uint64_t id, uint64_t device) {
   const regal_graph *graph = reader->problem->graph;
   uint32_t devices = reader->problem->devices;
   if (id >= graph->file_nodes)
-    return FAIL_LINE(reader, "there is no op with id %llu in the graph",
+    return fail_line(reader, "there is no op with id %llu in the graph",
                      (unsigned long long)id);
   if (device >= devices)
-    return FAIL_LINE(
+    return fail_line(
         reader, "device %llu is out of range, the machine has %u device%s",
         (unsigned long long)device, devices, devices == 1 ? "" : "s");
   uint32_t op = graph->op_of_id[id];
   if (op == REGAL_NONE)
     return REGAL_OK;
   if (reader->line_of[op])
-    return FAIL_LINE(reader, "id %llu is there twice, first on line %u",
+    return fail_line(reader, "id %llu is there twice, first on line %u",
                      (unsigned long long)id, reader->line_of[op]);
   reader->line_of[op] = reader->line;
   reader->placement[op] = (uint8_t)device;
@@ -104,7 +101,7 @@ static regal_status read_line(order_reader *reader, const char *at,
   while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
     end--;
   int width = end - begin < 40 ? (int)(end - begin) : 40;
-  return FAIL_LINE(reader,
+  return fail_line(reader,
                    "found \"%.*s\", expected an id and perhaps a device", width,
                    begin);
 }
@@ -144,7 +141,7 @@ static regal_status check_before(order_reader *reader, uint32_t before,
   if (reader->line_of[before] < reader->line_of[op])
     return REGAL_OK;
   reader->line = reader->line_of[op];
-  return FAIL_LINE(reader,
+  return fail_line(reader,
                    "op \"%.200s\" (id %u) comes before op \"%.200s\" (id %u, "
                    "line %u), for which it must wait",
                    regal_graph_name(graph, op), graph->id[op],

@@ -59,32 +59,29 @@ static void write_step(regal_text *text, const regal_graph *graph,
                       step->port, step->device, step->to);
 }
 
-regal_status regal_plan_save(regal_context *context, const regal_result *result,
-                             const char *path) {
+static regal_status save(regal_context *context, const regal_result *result,
+                         bool with_steps, const char *path) {
   const regal_plan *plan = result->plan;
   regal_text text;
   regal_text_init(&text, context);
   write_head(&text, result);
-  regal_text_format(&text, ",\n \"steps\": [");
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    if (i)
-      regal_text_append(&text, ",", 1);
+  for (uint32_t i = 0; with_steps && i < plan->step_count; i++) {
+    regal_text_format(&text, i ? "," : ",\n \"steps\": [");
     write_step(&text, result->problem->graph, &plan->steps[i]);
   }
-  regal_text_format(&text, "\n ]}\n");
+  regal_text_format(&text, with_steps ? "\n ]}\n" : "}\n");
   regal_status status = regal_text_save(context, &text, path);
   regal_text_free(&text);
   return status;
 }
 
+regal_status regal_plan_save(regal_context *context, const regal_result *result,
+                             const char *path) {
+  return save(context, result, true, path);
+}
+
 regal_status regal_result_save_json(regal_context *context,
                                     const regal_result *result,
                                     const char *path) {
-  regal_text text;
-  regal_text_init(&text, context);
-  write_head(&text, result);
-  regal_text_format(&text, "}\n");
-  regal_status status = regal_text_save(context, &text, path);
-  regal_text_free(&text);
-  return status;
+  return save(context, result, false, path);
 }

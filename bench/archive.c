@@ -111,21 +111,22 @@ typedef struct stream {
 static void read_one(void *state, size_t item, int thread) {
   stream *s = state;
   regal_context *context = s->contexts[thread];
-  size_t member = s->catalog->member[item];
-  uint64_t bytes = 0;
+  size_t member = s->catalog->index.rows[item].member;
+  regal_figures figures = {0};
   if (s->decode) {
     regal_graph *graph;
-    check(context, regal_member_load(s->catalog->archive, context, member, "",
-                                     NULL, &bytes, NULL, &graph));
+    check(context,
+          regal_member_load(s->catalog->archive, context, member,
+                            &regal_blank_entry, 0, NULL, &figures, &graph));
     regal_graph_free(graph);
   } else {
     regal_text text;
     check(context,
           regal_archive_read(s->catalog->archive, context, member, &text));
-    bytes = text.size;
+    figures.file_bytes = text.size;
     regal_text_free(&text);
   }
-  s->bytes[thread] += bytes;
+  s->bytes[thread] += figures.file_bytes;
 }
 
 /* Of all threads: what other processes do is not in it. */

@@ -109,6 +109,7 @@ static void run(int count, char **arguments) {
     FUZZ_CHECK(code != REGAL_EXIT_INTERNAL);
     FUZZ_CHECK((code == REGAL_EXIT_INPUT) == (cli.message[0] != 0));
   }
+  regal_graph_free(cli.graph);
   fuzz_close(cli.context);
 }
 

@@ -167,7 +167,7 @@ static void test_copy(void **state) {
     set_up(&a, seed, 60, 3, 1);
     set_up(&b, seed, 60, 3, 1);
     run_moves(&a, 30);
-    regal_order_copy(&b.order, &a.order);
+    regal_order_set(&b.order, a.order.op_at, a.order.device_of);
     assert_int_equal(b.order.runtime_ns, a.order.runtime_ns);
     run_moves(&b, 30);
     tear_down(&a);

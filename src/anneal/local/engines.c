@@ -51,8 +51,7 @@ static regal_status timed_create(regal_context *context,
 
 static void timed_destroy(void *state) {
   timed *s = state;
-  if (s)
-    regal_release(s->context, s);
+  regal_release(s->context, s);
 }
 
 static regal_fitness walk(timed *s) {

@@ -25,6 +25,8 @@ static void remember(regal_memory *m, void *where, uint64_t old,
 }
 
 static void set_word(regal_memory *m, uint32_t *where, uint32_t value) {
+  if (*where == value)
+    return;
   remember(m, where, *where, 4);
   *where = value;
 }
@@ -257,10 +259,8 @@ static void update_remote(regal_memory *m, uint32_t t, const record *new,
       old = (copy){m->first[at], m->last[at], m->sent[t]};
     if (new->by.remote & bit) {
       now = (copy){new->by.first[device], new->by.last[device], new->sent};
-      if (now.first != old.first)
-        set_word(m, &m->first[at], now.first);
-      if (now.last != old.last)
-        set_word(m, &m->last[at], now.last);
+      set_word(m, &m->first[at], now.first);
+      set_word(m, &m->last[at], now.last);
     }
     update_copy(m, device, &old, &now, bytes);
   }
@@ -273,12 +273,9 @@ static void update_record(regal_memory *m, uint32_t t) {
   update_home(m, t, &new, bytes);
   if (m->remote[t] | new.by.remote)
     update_remote(m, t, &new, bytes);
-  if (new.by.home != m->home[t])
-    set_word(m, &m->home[t], new.by.home);
-  if (new.gone != m->gone[t])
-    set_word(m, &m->gone[t], new.gone);
-  if (new.sent != m->sent[t])
-    set_word(m, &m->sent[t], new.sent);
+  set_word(m, &m->home[t], new.by.home);
+  set_word(m, &m->gone[t], new.gone);
+  set_word(m, &m->sent[t], new.sent);
   if (new.by.remote != m->remote[t]) {
     remember(m, &m->remote[t], m->remote[t], 8);
     m->remote[t] = new.by.remote;
@@ -351,26 +348,21 @@ static void update_reused(regal_memory *m, uint32_t op) {
 
 /* -- Everything ------------------------------------------------------------ */
 
-/* A record's update adds less than this to the trail. */
-static uint32_t most_entries(const regal_memory *m) {
-  return 16 + 10 * m->devices;
+/* Whether the trail has room for a record's update, which adds less than this
+ * to it. */
+static bool has_room(regal_memory *m) {
+  m->overflow |= m->trail_room - m->trail_count < 16 + 10 * m->devices;
+  return !m->overflow;
 }
 
 void regal_memory_settle(regal_memory *m) {
-  for (uint32_t i = 0; i < m->dirty_count && !m->overflow; i++) {
-    if (m->trail_room - m->trail_count < most_entries(m))
-      m->overflow = true;
-    else if (m->devices == 1)
+  for (uint32_t i = 0; i < m->dirty_count && has_room(m); i++)
+    if (m->devices == 1)
       update_single(m, m->dirty[i]);
     else
       update_record(m, m->dirty[i]);
-  }
-  for (uint32_t i = 0; i < m->rewrite_count && !m->overflow; i++) {
-    if (m->trail_room - m->trail_count < most_entries(m))
-      m->overflow = true;
-    else
-      update_reused(m, m->rewrite[i]);
-  }
+  for (uint32_t i = 0; i < m->rewrite_count && has_room(m); i++)
+    update_reused(m, m->rewrite[i]);
 }
 
 static void rebuild_tensor(regal_memory *m, uint32_t t) {

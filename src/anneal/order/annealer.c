@@ -228,7 +228,7 @@ static regal_fitness best(const void *state) {
 static void copy(void *to, const void *from) {
   chain *c = to;
   const chain *other = from;
-  regal_order_copy(&c->order, &other->order);
+  regal_order_set(&c->order, other->order.op_at, other->order.device_of);
   if (!c->walks) {
     memcpy(c->memory.early, other->memory.early, c->problem->tensors);
     regal_order_memory_set(&c->memory);

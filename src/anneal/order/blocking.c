@@ -185,12 +185,6 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
 
 /* -- Whether what is ahead is as it was ------------------------------------ */
 
-/* Whether the shifted op has crossed the exchange at this position. */
-static bool is_crossed(const regal_order *order, uint32_t at) {
-  uint32_t from = order->shifted_from, to = order->shifted_to;
-  return from < to ? at > from && at <= to : at > to && at <= from;
-}
-
 /* Whether two exchanges of devices a and b, at `kept` in the kept order and at
  * `now` in the changed one, part the ops alike. On which side the shifted op is
  * does not matter where it has nothing for the other device. */
@@ -224,8 +218,9 @@ static bool meets_many(const regal_order *order, uint32_t k, bool strictly) {
     for (uint32_t b = a + 1; b < d; b++) {
       size_t pair = a * d + b;
       uint32_t at = order->exchanged[pair];
-      bool alike = strictly ? exchanged[pair] == at && !is_crossed(order, at)
-                            : part_alike(order, a, b, exchanged[pair], at);
+      bool alike =
+          strictly ? exchanged[pair] == at && !regal_order_is_crossed(order, at)
+                   : part_alike(order, a, b, exchanged[pair], at);
       if (!alike || pending[pair] != order->pending[pair])
         return false;
     }
@@ -241,7 +236,7 @@ REGAL_INLINE bool meets(const regal_order *order, uint32_t k, moment now,
     return meets_many(order, k, strictly);
   return mark->exchanged == now.exchanged &&
          mark->pending_ns == now.pending_ns &&
-         !is_crossed(order, now.exchanged);
+         !regal_order_is_crossed(order, now.exchanged);
 }
 
 /* Whether every device that reads the k-th flipped op's outputs has exchanged
@@ -251,8 +246,7 @@ static bool is_exchanged(const regal_order *order, uint32_t k) {
   uint32_t d = problem->devices, op = order->flipped[k];
   uint32_t at = order->position[op], from = order->flipped_from[k];
   uint32_t device = order->cells[op].device;
-  for (size_t slot = (size_t)problem->output_begin[op] * d;
-       slot < (size_t)problem->output_begin[op + 1] * d; slot++) {
+  for (REGAL_ORDER_SLOTS(slot, problem, op)) {
     uint32_t c = slot % d;
     if (order->readers[slot] &&
         ((c != from && order->exchanged[pair_of(c, from, d)] <= at) ||

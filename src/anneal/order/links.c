@@ -143,11 +143,9 @@ static void begin_trial(regal_order *order, uint32_t first) {
  * sent, or where an op waits for it. */
 static uint32_t last_read(const regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
-  size_t d = problem->devices;
   uint32_t last = 0;
   if (order->cells[op].leaves)
-    for (size_t slot = problem->output_begin[op] * d;
-         slot < problem->output_begin[op + 1] * d; slot++) {
+    for (REGAL_ORDER_SLOTS(slot, problem, op)) {
       uint32_t at = order->sent[slot].at;
       if (order->readers[slot] && at != REGAL_NONE && at > last)
         last = at;
@@ -303,7 +301,6 @@ static void forget(regal_order *order, size_t slot) {
  * the trial has sent it anew. */
 static void forget_sends(regal_order *order) {
   const regal_problem *problem = order->problem;
-  size_t d = problem->devices;
   for (uint32_t k = 0; k < order->flips; k++) {
     uint32_t op = order->flipped[k];
     for (REGAL_ROW(i, problem->input_begin, op)) {
@@ -311,8 +308,7 @@ static void forget_sends(regal_order *order) {
       if (order->readers[slot] == 0)
         forget(order, slot);
     }
-    for (size_t slot = problem->output_begin[op] * d;
-         slot < problem->output_begin[op + 1] * d; slot++)
+    for (REGAL_ORDER_SLOTS(slot, problem, op))
       forget(order, slot);
   }
 }
@@ -364,11 +360,9 @@ static paths longer(paths a, paths b) {
 /* From the op's end, off its device. */
 static paths tail_elsewhere(const regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
-  size_t d = problem->devices;
   paths tail = {0, 0};
   if (order->cells[op].leaves)
-    for (size_t slot = problem->output_begin[op] * d;
-         slot < problem->output_begin[op + 1] * d; slot++)
+    for (REGAL_ORDER_SLOTS(slot, problem, op))
       if (order->sent[slot].at != REGAL_NONE)
         tail = longer(
             tail, (paths){order->tail_sent[slot], order->tail_free_sent[slot]});

@@ -218,27 +218,31 @@ static void read_early(regal_order_memory *memory, const regal_plan *plan) {
   }
 }
 
+/* What leaves early. */
+enum { NONE, ALL, AS_IN_PLAN, WAYS };
+
+/* Returns the violation. */
+static double set_early(regal_order_memory *memory, int way,
+                        const regal_plan *plan) {
+  if (way == AS_IN_PLAN)
+    read_early(memory, plan);
+  else
+    memset(memory->early, way, memory->problem->tensors);
+  regal_order_memory_set(memory);
+  return regal_order_memory_violation(memory,
+                                      regal_order_memory_excess(memory));
+}
+
 void regal_order_memory_read(regal_order_memory *memory,
                              const regal_plan *plan) {
-  size_t tensors = memory->problem->tensors;
-  double violation[3];
-  uint32_t best = 0;
-  for (uint32_t i = 0; i < 2; i++) { /* none, all */
-    memset(memory->early, (int)i, tensors);
-    regal_order_memory_set(memory);
-    violation[i] =
-        regal_order_memory_violation(memory, regal_order_memory_excess(memory));
+  double violation[WAYS];
+  int best = NONE;
+  for (int way = NONE; way < WAYS; way++) {
+    violation[way] = set_early(memory, way, plan);
+    best = violation[way] < violation[best] ? way : best;
   }
-  read_early(memory, plan);
-  regal_order_memory_set(memory);
-  violation[2] =
-      regal_order_memory_violation(memory, regal_order_memory_excess(memory));
-  for (uint32_t i = 1; i < 3; i++)
-    best = violation[i] < violation[best] ? i : best;
-  if (best == 2)
-    return;
-  memset(memory->early, (int)best, tensors);
-  regal_order_memory_set(memory);
+  if (best != AS_IN_PLAN)
+    set_early(memory, best, plan);
 }
 
 /* -- One move -------------------------------------------------------------- */
@@ -246,11 +250,8 @@ void regal_order_memory_read(regal_order_memory *memory,
 /* Whether the last exchange is the one that is kept for the block. */
 static bool is_in_step(const regal_order_memory *memory, const scan *now,
                        uint32_t block) {
-  const regal_order *order = memory->order;
-  uint32_t at = now->exchanged, from = order->shifted_from;
-  uint32_t to = order->shifted_to;
-  bool crossed = from < to ? at > from && at <= to : at > to && at <= from;
-  return memory->levels[block].exchanged == at && !crossed;
+  return memory->levels[block].exchanged == now->exchanged &&
+         !regal_order_is_crossed(memory->order, now->exchanged);
 }
 
 /* Whether all from this block on is as it is kept, except for a constant. */

@@ -171,8 +171,7 @@ static void mark_tensors(regal_order_memory *memory, uint32_t op) {
 /* Exchanges may change wherever something reads what a moved op makes. */
 static void include_readers(regal_order_memory *memory, uint32_t op) {
   const regal_problem *problem = memory->problem;
-  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
-       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+  for (REGAL_ORDER_USES(u, problem, op)) {
     uint32_t at = memory->order->position[problem->consumer[u]];
     memory->high = at > memory->high ? at : memory->high;
     mark_block(memory, at >> memory->bits);

@@ -34,6 +34,14 @@ static bool may_flip(const regal_order_chain *c, uint32_t op, uint32_t device) {
          (c->problem->allowed[op] >> device & 1);
 }
 
+/* The op and its group, if it may and is not there already. */
+static bool flip(regal_order_chain *c, uint32_t op, uint32_t device) {
+  if (!may_flip(c, op, device))
+    return false;
+  regal_order_flip_group(&c->order, op, device);
+  return true;
+}
+
 static uint32_t other_device(regal_order_chain *c, uint32_t op) {
   uint32_t from = c->order.cells[op].device;
   uint32_t device = draw(c, c->problem->devices - 1);
@@ -60,13 +68,12 @@ static void flip_cluster(regal_order_chain *c, uint32_t op, uint32_t device,
                          uint32_t size) {
   regal_order *order = &c->order;
   uint32_t from = order->cells[op].device;
-  if (!may_flip(c, op, device))
+  if (!flip(c, op, device))
     return;
-  regal_order_flip_group(&c->order, op, device);
   for (uint32_t tries = 0; tries < 2 * size && order->flips < size; tries++) {
     uint32_t next = neighbour(c, order->flipped[draw(c, order->flips)]);
-    if (order->cells[next].device == from && may_flip(c, next, device))
-      regal_order_flip_group(&c->order, next, device);
+    if (order->cells[next].device == from)
+      flip(c, next, device);
   }
 }
 
@@ -81,9 +88,8 @@ static void flip_run(regal_order_chain *c, uint32_t op, uint32_t device) {
   uint32_t length = 2u << draw(c, most), at = fold ? c->fold_at[op] : op;
   for (uint32_t i = at; i < problem->ops && i - at < length; i++) {
     uint32_t next = fold ? c->by_fold[i] : i;
-    if ((all || c->order.cells[next].device == from) &&
-        may_flip(c, next, device))
-      regal_order_flip_group(&c->order, next, device);
+    if (all || c->order.cells[next].device == from)
+      flip(c, next, device);
   }
 }
 
@@ -102,12 +108,9 @@ static void swap_devices(regal_order_chain *c, uint32_t op) {
   uint32_t high = at + SWAP_REACH;
   high = high < c->problem->ops ? high : c->problem->ops - 1;
   uint32_t other = c->order.op_at[low + draw(c, high - low + 1)];
-  if (c->order.cells[other].device != device || !may_flip(c, op, device) ||
-      !may_flip(c, other, device ^ 1u))
-    return;
-  regal_order_flip_group(&c->order, op, device);
-  if (may_flip(c, other, device ^ 1u)) /* unless it went along */
-    regal_order_flip_group(&c->order, other, device ^ 1u);
+  if (c->order.cells[other].device == device &&
+      may_flip(c, other, device ^ 1u) && flip(c, op, device))
+    flip(c, other, device ^ 1u); /* unless it went along */
 }
 
 /* The two devices change roles in the phase of the op, and maybe in some that
@@ -164,31 +167,32 @@ static uint32_t draw_op(regal_order_chain *c) {
 }
 
 /* Of sixteen: six shifts (one of them far), then shifts with a change of device
- * and single changes, the rest changes of clusters; and before, runs, fewer of
- * them as the search goes on, and under a memory limit moves for memory. With
- * links clusters cost more to try, since little of what they change is known
- * before they end. */
-void regal_order_move(regal_order_chain *c, double run_share) {
+ * and single changes, the rest changes of clusters. With links clusters cost
+ * more to try, since little of what they change is known before they end. */
+static void move_few(regal_order_chain *c, uint32_t op, uint32_t device,
+                     uint32_t kind) {
   bool links = c->problem->machine->overlapped;
   uint32_t shifts = 6, both = shifts + (links ? 4 : 2);
   uint32_t singles = both + (links ? 4 : 3);
+  if (kind < both)
+    shift(c, op, kind == 5);
+  if (kind >= shifts && kind < singles)
+    flip(c, op, device);
+  if (kind >= singles)
+    flip_cluster(c, op, device, cluster_size(c));
+}
+
+/* Runs, fewer of them as the search goes on, under a memory limit moves for
+ * memory, and moves of a few ops. */
+void regal_order_move(regal_order_chain *c, double run_share) {
   uint32_t op = draw_op(c);
   uint64_t dice = regal_random_next(&c->random);
   uint32_t device = other_device(c, op);
   double share = (double)(dice >> 11) * 0x1p-53;
-  if (share < run_share) {
+  if (share < run_share)
     flip_run(c, op, device);
-    return;
-  }
-  if (!c->walks && share > 1 - MEMORY_SHARE) {
+  else if (!c->walks && share > 1 - MEMORY_SHARE)
     move_memory(c, op);
-    return;
-  }
-  uint32_t kind = dice & 15;
-  if (kind < both)
-    shift(c, op, kind == 5);
-  if (kind >= shifts && kind < singles && may_flip(c, op, device))
-    regal_order_flip_group(&c->order, op, device);
-  if (kind >= singles)
-    flip_cluster(c, op, device, cluster_size(c));
+  else
+    move_few(c, op, device, dice & 15);
 }

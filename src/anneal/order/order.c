@@ -239,8 +239,7 @@ static void move_reads(regal_order *order, uint32_t op, uint32_t from,
 static void move_outputs(regal_order *order, uint32_t op, uint32_t from,
                          uint32_t to) {
   const regal_problem *problem = order->problem;
-  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
-       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+  for (REGAL_ORDER_USES(u, problem, op)) {
     regal_order_cell *reader = &order->cells[problem->consumer[u]];
     reader->remote += reader->device == from;
     reader->remote -= reader->device == to;
@@ -324,8 +323,4 @@ regal_fitness regal_order_walk(const regal_problem *problem, regal_walk *walk,
       problem->machine->overlapped || problem->objective == REGAL_MEMORY;
   return (late ? regal_walk_late : regal_walk_within_limit)(
       problem, walk, op_at, placement, plan);
-}
-
-void regal_order_copy(regal_order *to, const regal_order *from) {
-  regal_order_set(to, from->op_at, from->device_of);
 }

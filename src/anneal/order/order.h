@@ -30,6 +30,17 @@
 
 #define REGAL_ORDER_POINTS 64 /* touched stretches that are kept apart */
 
+/* Loop heads: the uses of all that an op makes; and the slots of all that it
+ * makes in arrays [tensors * devices]. */
+#define REGAL_ORDER_USES(u, problem, op)                                       \
+  uint32_t u = (problem)->use_begin[(problem)->output_begin[op]];              \
+  u < (problem)->use_begin[(problem)->output_begin[(op) + 1]];                 \
+  u++
+#define REGAL_ORDER_SLOTS(slot, problem, op)                                   \
+  size_t slot = (size_t)(problem)->output_begin[op] * (problem)->devices;      \
+  slot < (size_t)(problem)->output_begin[(op) + 1] * (problem)->devices;       \
+  slot++
+
 /* What the simulation needs of an op, together. */
 typedef struct regal_order_cell {
   int64_t run_ns;   /* on its device */
@@ -144,7 +155,6 @@ void regal_order_layout(regal_order *order, regal_carver *carver,
 /* Takes over an order and a placement, and simulates it. */
 void regal_order_set(regal_order *order, const uint32_t *op_at,
                      const uint8_t *placement);
-void regal_order_copy(regal_order *to, const regal_order *from);
 /* The order and the placement of a plan, for regal_order_set; the order itself
  * lends its memory. */
 void regal_order_read(regal_order *order, const regal_plan *plan,
@@ -225,6 +235,13 @@ REGAL_INLINE bool regal_order_needs_exchange(const regal_order *order,
       return true;
   }
   return false;
+}
+
+/* Whether the shifted op has crossed the exchange at this position. */
+static inline bool regal_order_is_crossed(const regal_order *order,
+                                          uint32_t at) {
+  uint32_t from = order->shifted_from, to = order->shifted_to;
+  return from < to ? at > from && at <= to : at > to && at <= from;
 }
 
 #endif

@@ -32,8 +32,7 @@ void regal_order_touch_shift(regal_order *order) {
 
 static void touch_readers(regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
-  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
-       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+  for (REGAL_ORDER_USES(u, problem, op)) {
     uint32_t read = order->position[problem->consumer[u]];
     touch(order, read, read);
   }
@@ -76,9 +75,7 @@ static void touch_sent_inputs(regal_order *order, uint32_t op, uint32_t from) {
 /* What it makes is sent elsewhere, from elsewhere. */
 static void touch_sent_outputs(regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
-  size_t d = problem->devices;
-  for (size_t slot = problem->output_begin[op] * d;
-       slot < problem->output_begin[op + 1] * d; slot++)
+  for (REGAL_ORDER_SLOTS(slot, problem, op))
     if (order->sent[slot].at != REGAL_NONE)
       order->settled = regal_larger32(order->settled, order->sent[slot].at + 1);
   touch_readers(order, op);
@@ -140,8 +137,7 @@ uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
                                  uint32_t position) {
   const regal_problem *problem = order->problem;
   uint32_t op = order->flipped[k], next = REGAL_NONE;
-  for (uint32_t u = problem->use_begin[problem->output_begin[op]];
-       u < problem->use_begin[problem->output_begin[op + 1]]; u++) {
+  for (REGAL_ORDER_USES(u, problem, op)) {
     uint32_t at = order->position[problem->consumer[u]];
     if (at >= position)
       next = regal_smaller32(next, at);

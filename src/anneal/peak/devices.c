@@ -11,17 +11,21 @@ static bool may_place(const regal_peak *chain, uint32_t op, uint32_t device) {
          (chain->problem->allowed[op] >> device & 1);
 }
 
+/* If it may and is not there already. */
+static bool place(regal_peak *chain, uint32_t op, uint32_t device) {
+  if (!may_place(chain, op, device))
+    return false;
+  regal_memory_place(&chain->memory, op, device);
+  return true;
+}
+
 static uint32_t draw_device(regal_peak *chain, uint32_t other_than) {
   uint32_t device = regal_peak_draw(chain, chain->devices - 1);
   return device + (device >= other_than);
 }
 
 bool regal_peak_flip_op(regal_peak *chain, uint32_t op) {
-  uint32_t device = draw_device(chain, chain->memory.placement[op]);
-  if (!may_place(chain, op, device))
-    return false;
-  regal_memory_place(&chain->memory, op, device);
-  return true;
+  return place(chain, op, draw_device(chain, chain->memory.placement[op]));
 }
 
 /* A random neighbour: a predecessor or a successor. */
@@ -41,18 +45,14 @@ static uint32_t draw_neighbour(regal_peak *chain, uint32_t op) {
 static bool flip_cluster(regal_peak *chain, uint32_t op, uint32_t size) {
   uint32_t from = chain->memory.placement[op], count = 0;
   uint32_t device = draw_device(chain, from);
-  if (!may_place(chain, op, device))
+  if (!place(chain, op, device))
     return false;
   chain->members[count++] = op;
-  regal_memory_place(&chain->memory, op, device);
   for (uint32_t tries = 0; tries < 2 * size && count < size; tries++) {
     uint32_t next =
         draw_neighbour(chain, chain->members[regal_peak_draw(chain, count)]);
-    if (chain->memory.placement[next] != from ||
-        !may_place(chain, next, device))
-      continue;
-    chain->members[count++] = next;
-    regal_memory_place(&chain->memory, next, device);
+    if (chain->memory.placement[next] == from && place(chain, next, device))
+      chain->members[count++] = next;
   }
   return true;
 }
@@ -65,11 +65,8 @@ static bool flip_window(regal_peak *chain, uint32_t op, uint32_t size) {
   bool changed = false;
   for (uint32_t i = at; i < end; i++) {
     uint32_t next = chain->order[i];
-    if (chain->memory.placement[next] != from ||
-        !may_place(chain, next, device))
-      continue;
-    regal_memory_place(&chain->memory, next, device);
-    changed = true;
+    if (chain->memory.placement[next] == from)
+      changed |= place(chain, next, device);
   }
   return changed;
 }
@@ -86,17 +83,13 @@ static bool gather(regal_peak *chain) {
   bool changed = false;
   if (regal_peak_draw(chain, 2)) {
     device = regal_peak_draw(chain, chain->devices);
-    changed = may_place(chain, op, device);
+    changed = place(chain, op, device);
   }
-  if (changed)
-    regal_memory_place(&chain->memory, op, device);
   for (uint32_t i = 0; i < chain->crowded_count && !chain->memory.overflow;
        i++) {
     uint32_t next = chain->crowded[i];
-    if (2 * chain->memory.add[next] < bytes || !may_place(chain, next, device))
-      continue;
-    regal_memory_place(&chain->memory, next, device);
-    changed = true;
+    if (2 * chain->memory.add[next] >= bytes)
+      changed |= place(chain, next, device);
   }
   return changed;
 }
@@ -110,8 +103,7 @@ void regal_peak_pack(regal_peak *chain) {
     if (chain->member_mark[op] != chain->memory.serial)
       continue;
     count++;
-    if (may_place(chain, op, device))
-      regal_memory_place(&chain->memory, op, device);
+    place(chain, op, device);
   }
 }
 

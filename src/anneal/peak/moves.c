@@ -72,7 +72,8 @@ void regal_peak_undo(regal_peak *chain) {
   }
 }
 
-uint32_t regal_peak_latest(const regal_peak *chain, uint32_t op) {
+/* The last position to which an op can be shifted, and the first. */
+static uint32_t latest(const regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t at = chain->ops;
   for (REGAL_ROW(k, problem->successor_begin, op))
@@ -80,12 +81,10 @@ uint32_t regal_peak_latest(const regal_peak *chain, uint32_t op) {
   return at - 1;
 }
 
-uint32_t regal_peak_soonest(const regal_peak *chain, uint32_t op) {
+static uint32_t soonest(const regal_peak *chain, uint32_t op) {
   uint32_t at = 0;
-  for (REGAL_ROW(k, chain->pred_begin, op)) {
-    uint32_t after = chain->position[chain->pred[k]] + 1;
-    at = after > at ? after : at;
-  }
+  for (REGAL_ROW(k, chain->pred_begin, op))
+    at = regal_larger32(at, chain->position[chain->pred[k]] + 1);
   return at;
 }
 
@@ -113,10 +112,10 @@ static bool shift_alone(regal_peak *chain, uint32_t op, bool far) {
     reach = chain->ops;
   uint32_t to, most;
   if (later) {
-    most = regal_peak_latest(chain, op);
+    most = latest(chain, op);
     to = most - at < reach ? most : at + reach;
   } else {
-    most = regal_peak_soonest(chain, op);
+    most = soonest(chain, op);
     to = at - most < reach ? most : at - reach;
   }
   if (to == at)
@@ -125,31 +124,36 @@ static bool shift_alone(regal_peak *chain, uint32_t op, bool far) {
   return true;
 }
 
+/* Ops in the way of others: those that depend on them, or those that they
+ * depend on. */
+typedef struct neighbours {
+  const uint32_t *begin, *op; /* rows of ops */
+} neighbours;
+
+static neighbours neighbours_of(const regal_peak *chain, bool later) {
+  const regal_problem *problem = chain->problem;
+  return later ? (neighbours){problem->successor_begin, problem->successor}
+               : (neighbours){chain->pred_begin, chain->pred};
+}
+
 /* One op and whatever is in its way. */
 static bool shift_closure(regal_peak *chain, uint32_t op) {
-  const regal_problem *problem = chain->problem;
   uint32_t at = chain->position[op], reach;
+  bool later = draw_way(chain, at, &reach);
+  neighbours near = neighbours_of(chain, later);
+  reach = regal_smaller32(reach, later ? chain->ops - 1 - at : at);
   mark_member(chain, op);
-  if (draw_way(chain, at, &reach)) {
-    uint32_t to = regal_smaller32(chain->ops - 1, at + reach);
-    for (uint32_t i = at; i <= to; i++) {
-      uint32_t by = chain->order[i];
-      if (!is_member(chain, by))
-        continue;
-      for (REGAL_ROW(k, problem->successor_begin, by))
-        mark_member(chain, problem->successor[k]);
-    }
-    return to > at && rearrange(chain, at, to, true);
-  }
-  uint32_t to = at > reach ? at - reach : 0;
-  for (uint32_t i = at + 1; i-- > to;) {
-    uint32_t by = chain->order[i];
+  for (uint32_t i = 0; i <= reach; i++) {
+    uint32_t by = chain->order[later ? at + i : at - i];
     if (!is_member(chain, by))
       continue;
-    for (REGAL_ROW(k, chain->pred_begin, by))
-      mark_member(chain, chain->pred[k]);
+    for (REGAL_ROW(k, near.begin, by))
+      mark_member(chain, near.op[k]);
   }
-  return to < at && rearrange(chain, to, at, false);
+  if (reach == 0)
+    return false;
+  return later ? rearrange(chain, at, at + reach, true)
+               : rearrange(chain, at - reach, at, false);
 }
 
 /* A run of ops, as it is, past its neighbours. */
@@ -158,24 +162,20 @@ static bool shift_run(regal_peak *chain, uint32_t op) {
   uint32_t end = regal_smaller32(chain->ops, at + 1 + draw_reach(chain, 6));
   uint32_t reach = draw_reach(chain, 8);
   bool later = regal_peak_draw(chain, 2);
+  neighbours near = neighbours_of(chain, later);
   uint32_t first = 0, last = chain->ops - 1;
   for (uint32_t i = at; i < end; i++)
     mark_member(chain, chain->order[i]);
-  for (uint32_t i = at; i < end; i++) {
-    uint32_t by = chain->order[i];
-    const regal_problem *problem = chain->problem;
-    if (later) {
-      for (REGAL_ROW(k, problem->successor_begin, by))
-        if (!is_member(chain, problem->successor[k]))
-          last =
-              regal_smaller32(last, chain->position[problem->successor[k]] - 1);
-    } else {
-      for (REGAL_ROW(k, chain->pred_begin, by))
-        if (!is_member(chain, chain->pred[k]) &&
-            chain->position[chain->pred[k]] + 1 > first)
-          first = chain->position[chain->pred[k]] + 1;
+  for (uint32_t i = at; i < end; i++)
+    for (REGAL_ROW(k, near.begin, chain->order[i])) {
+      uint32_t other = chain->position[near.op[k]];
+      if (is_member(chain, near.op[k]))
+        continue;
+      if (later)
+        last = regal_smaller32(last, other - 1);
+      else
+        first = regal_larger32(first, other + 1);
     }
-  }
   if (later) {
     uint32_t to = regal_smaller32(last, end - 1 + reach);
     return to > end - 1 && rearrange(chain, at, to, true);

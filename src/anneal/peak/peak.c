@@ -34,8 +34,6 @@
 
 #include "anneal/driver/annealers.h"
 
-#define HOT 0.01
-#define COLD 0.00003
 #define REFERENCE 0.98    /* of the best peak */
 #define SOFT_WEIGHT 8.0   /* of the mean over positions */
 #define MOST_BYTES 0x1p52 /* so that doubles count them exactly */
@@ -78,7 +76,7 @@ static void layout(void *state, regal_carver *carver) {
 static void link_predecessors(regal_peak *chain) {
   const regal_problem *problem = chain->problem;
   uint32_t *begin = chain->pred_begin;
-  memset(begin, 0, ((size_t)chain->ops + 1) * 4);
+  begin[0] = 0;
   for (uint32_t op = 0; op < chain->ops; op++)
     begin[op + 1] = begin[op] + problem->predecessors[op];
   uint32_t *filled = chain->members; /* scratch */
@@ -142,8 +140,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
 
 static void destroy(void *state) {
   regal_peak *chain = state;
-  if (chain)
-    regal_release(chain->context, chain);
+  regal_release(chain->context, chain);
 }
 
 /* -- Beginning ------------------------------------------------------------- */
@@ -241,15 +238,11 @@ static void copy(void *to, const void *from) {
     keep_best(chain);
 }
 
-static void write(void *state, regal_plan *plan) {
-  regal_peak_write(state, plan);
-}
-
 const regal_annealer regal_annealer_memory = {
     .name = "memory",
     .help = "order, placement and times of transfers, for peak memory",
-    .hot = HOT,
-    .cold = COLD,
+    .hot = 0.01,
+    .cold = 0.00003,
     .suits = suits,
     .create = create,
     .destroy = destroy,
@@ -258,4 +251,4 @@ const regal_annealer regal_annealer_memory = {
     .energy = energy,
     .best = best,
     .copy = copy,
-    .write = write};
+    .write = regal_peak_write};

@@ -61,9 +61,6 @@ static inline uint32_t regal_peak_draw(regal_peak *chain, uint32_t below) {
 
 /* Makes a random move, without its settling. False: nothing changed. */
 bool regal_peak_move(regal_peak *chain);
-/* The first and last position to which an op can be shifted, and a shift. */
-uint32_t regal_peak_soonest(const regal_peak *chain, uint32_t op);
-uint32_t regal_peak_latest(const regal_peak *chain, uint32_t op);
 void regal_peak_shift(regal_peak *chain, uint32_t op, uint32_t to);
 /* Those that change devices. `op` may be moved already. */
 bool regal_peak_flip_op(regal_peak *chain, uint32_t op);
@@ -77,7 +74,7 @@ void regal_peak_undo(regal_peak *chain);
 
 /* Order, placement and early transfers of a plan; events are not rebuilt. */
 void regal_peak_read(regal_peak *chain, const regal_plan *plan);
-/* The best solution. */
-void regal_peak_write(regal_peak *chain, regal_plan *plan);
+/* The best solution of a regal_peak. */
+void regal_peak_write(void *state, regal_plan *plan);
 
 #endif

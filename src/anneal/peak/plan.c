@@ -96,7 +96,8 @@ static void write_op(writer *w, uint32_t op) {
     send_early(w, t, op);
 }
 
-void regal_peak_write(regal_peak *chain, regal_plan *plan) {
+void regal_peak_write(void *state, regal_plan *plan) {
+  regal_peak *chain = state;
   /* Marks of moves are free between moves: `taken` only has to be at most
    * taken_now. */
   uint32_t *position = chain->members;

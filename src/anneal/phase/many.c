@@ -109,14 +109,8 @@ static uint32_t draft_phase(regal_phase *s, uint32_t begin, uint32_t end,
   if (!joins)
     return made;
   int64_t *last = s->draft_load + ((size_t)(groups - 1) << s->shift);
-  int64_t together = 0;
-  for (uint32_t a = 0; a < width; a++)
-    together = regal_later(together, last[a] + last[width + a]);
-  if (together >
-      regal_phase_largest(s, last) + regal_phase_largest(s, last + width))
+  if (!regal_phase_join(s, last, last + width, true))
     return made;
-  for (uint32_t a = 0; a < width; a++)
-    last[a] += last[width + a];
   memmove(last + width, last + 2 * width,
           ((size_t)(made - groups - 1) << s->shift) * sizeof *last);
   for (uint32_t i = begin; i < end; i++)
@@ -135,12 +129,12 @@ static void take_draft(regal_phase *s, uint32_t groups) {
   regal_phase_note_best(s);
 }
 
-void regal_phase_flip_many(regal_phase *s, double temperature_ns) {
+void regal_phase_flip_many(regal_phase *s) {
   uint32_t op = (uint32_t)regal_random_below(&s->random, s->ops), groups = 0;
   uint32_t device =
       (uint32_t)regal_random_below(&s->random, s->problem->devices - 1);
   device += device >= (s->at[op] & s->mask);
-  int64_t allowed = s->cost + (int64_t)regal_phase_tolerance(s, temperature_ns);
+  int64_t allowed = s->cost + (int64_t)regal_phase_tolerance(s);
   place_some(s, op, device);
   int64_t cost = s->readers ? transfers_of(s) : 0;
   if (cost > allowed)

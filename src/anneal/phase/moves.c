@@ -67,7 +67,7 @@ REGAL_INLINE range legal_range(const regal_phase *s, uint32_t op,
 /* To a phase near its own or anywhere, on any device. Of 24 random bits the
  * first is the device, the next two say whether near, the others where. */
 REGAL_INLINE void relocate(regal_phase *s, uint32_t op, uint32_t bits,
-                           double temperature_ns, phase_mode mode) {
+                           phase_mode mode) {
   uint32_t device = mode.pair ? bits & 1 : draw(s, s->problem->devices);
   uint32_t from = s->at[op];
   if (!may_run(s, op, device))
@@ -87,7 +87,7 @@ REGAL_INLINE void relocate(regal_phase *s, uint32_t op, uint32_t bits,
   if (to == from)
     return;
   int64_t delta = phase_delta(s, op, to, mode);
-  if (!phase_accepts(s, delta, temperature_ns))
+  if (!phase_accepts(s, delta))
     return;
   if (delta > 0)
     regal_phase_save_best(s);
@@ -124,8 +124,7 @@ static uint32_t find_partner(regal_phase *s, uint32_t op) {
 }
 
 /* Two ops change places. */
-REGAL_INLINE void swap(regal_phase *s, uint32_t op, double temperature_ns,
-                       phase_mode mode) {
+REGAL_INLINE void swap(regal_phase *s, uint32_t op, phase_mode mode) {
   uint32_t other = find_partner(s, op);
   if (other == REGAL_NONE || s->at[other] == s->at[op])
     return;
@@ -139,10 +138,10 @@ REGAL_INLINE void swap(regal_phase *s, uint32_t op, double temperature_ns,
   s->at[other] = there;
   if (!legal)
     return;
-  int64_t before = phase_begin_tries(s);
+  phase_begin_tries(s);
   phase_try(s, op, there, mode);
   phase_try(s, other, here, mode);
-  phase_end_tries(s, before, true, temperature_ns, mode);
+  phase_end_tries(s, true, mode);
 }
 
 /* -- Clusters -------------------------------------------------------------- */
@@ -191,18 +190,18 @@ static bool grow_component(regal_phase *s, uint32_t op, uint32_t wanted) {
 /* A component changes its device, which is always legal: no edge leads from it
  * to the rest of its phase. */
 static void flip_component(regal_phase *s, uint32_t op, uint32_t wanted,
-                           double temperature_ns, phase_mode mode) {
+                           phase_mode mode) {
   uint32_t device = other_device(s, s->at[op] & s->mask, mode);
   if (!grow_component(s, op, wanted))
     return;
   for (uint32_t i = 0; i < s->members; i++)
     if (!may_run(s, s->cluster[i], device))
       return;
-  int64_t before = phase_begin_tries(s);
+  phase_begin_tries(s);
   for (uint32_t i = 0; i < s->members; i++)
     phase_try(s, s->cluster[i], (s->at[s->cluster[i]] & ~s->mask) | device,
               mode);
-  phase_end_tries(s, before, true, temperature_ns, mode);
+  phase_end_tries(s, true, mode);
 }
 
 /* A connected cluster on one device, in ascending order. */
@@ -278,25 +277,24 @@ REGAL_INLINE void try_phases(regal_phase *s, uint32_t op, uint32_t device,
 /* A cluster goes to another device, op after op, each where it costs least:
  * from the front into earlier phases, or from the back into later ones. */
 static void move_cluster(regal_phase *s, uint32_t op, uint32_t wanted,
-                         double temperature_ns, phase_mode mode) {
+                         phase_mode mode) {
   uint32_t device = other_device(s, s->at[op] & s->mask, mode);
   bool backwards = regal_random_next(&s->random) & 1;
   grow_cluster(s, op, wanted);
-  int64_t before = phase_begin_tries(s);
+  phase_begin_tries(s);
   for (uint32_t i = 0; i < s->members; i++) {
     uint32_t member = s->cluster[backwards ? s->members - 1 - i : i];
     if (!may_run(s, member, device))
       continue;
     try_phases(s, member, device, mode);
   }
-  phase_end_tries(s, before, true, temperature_ns, mode);
+  phase_end_tries(s, true, mode);
 }
 
 /* -- Phases ---------------------------------------------------------------- */
 
 /* The op and those after it in its phase begin a new one. */
-static void split(regal_phase *s, uint32_t op, double temperature_ns,
-                  phase_mode mode) {
+static void split(regal_phase *s, uint32_t op, phase_mode mode) {
   uint32_t phase = s->at[op] >> s->shift;
   if (phase + 1 >= s->phases || s->first[phase + 1] != REGAL_NONE)
     return;
@@ -308,20 +306,20 @@ static void split(regal_phase *s, uint32_t op, double temperature_ns,
       return;
     s->cluster[s->members++] = m;
   }
-  int64_t before = phase_begin_tries(s);
+  phase_begin_tries(s);
   for (uint32_t i = 0; i < s->members; i++)
     phase_try(s, s->cluster[i], s->at[s->cluster[i]] + s->mask + 1, mode);
-  phase_end_tries(s, before, true, temperature_ns, mode);
+  phase_end_tries(s, true, mode);
 }
 
 /* Two devices change roles in the op's phase, or from it on. */
 static void swap_devices(regal_phase *s, uint32_t op, bool all_later,
-                         double temperature_ns, phase_mode mode) {
+                         phase_mode mode) {
   uint32_t a = s->at[op] & s->mask, b = other_device(s, a, mode);
   uint32_t phase = s->at[op] >> s->shift;
   uint32_t end = all_later ? s->phases : phase + 1;
   bool may = true;
-  int64_t before = phase_begin_tries(s);
+  phase_begin_tries(s);
   for (; phase < end && may; phase++)
     for (uint32_t m = s->first[phase]; m != REGAL_NONE && may; m = s->next[m]) {
       uint32_t device = s->at[m] & s->mask;
@@ -331,7 +329,7 @@ static void swap_devices(regal_phase *s, uint32_t op, bool all_later,
       if (may)
         phase_try(s, m, s->at[m] ^ a ^ b, mode);
     }
-  phase_end_tries(s, before, may, temperature_ns, mode);
+  phase_end_tries(s, may, mode);
 }
 
 /* -- The mix --------------------------------------------------------------- */
@@ -346,36 +344,34 @@ static const mix free_mix = {32, 32, 6, 15, 1};
 static const mix costs_mix = {0, 16, 2, 4, 1};
 
 /* Moves that are expensive, up to O(ops), and help now and then. */
-static void rare_move(regal_phase *s, uint32_t op, double temperature_ns,
-                      phase_mode mode) {
+static void rare_move(regal_phase *s, uint32_t op, phase_mode mode) {
   uint32_t kind = draw(s, 64);
   if (kind < 20)
-    move_cluster(s, op, 80, temperature_ns, mode);
+    move_cluster(s, op, 80, mode);
   else if (kind < 40)
-    flip_component(s, op, 1, temperature_ns, mode);
+    flip_component(s, op, 1, mode);
   else if (kind < 50)
-    flip_component(s, op, kind - 30, temperature_ns, mode);
+    flip_component(s, op, kind - 30, mode);
   else
-    swap_devices(s, op, kind == 63, temperature_ns, mode);
+    swap_devices(s, op, kind == 63, mode);
 }
 
 REGAL_INLINE void larger_move(regal_phase *s, uint32_t op, uint32_t kind,
-                              double temperature_ns, phase_mode mode) {
+                              phase_mode mode) {
   const mix *mix = mode.costs ? &costs_mix : &free_mix;
   if (kind < mix->swap)
-    swap(s, op, temperature_ns, mode);
+    swap(s, op, mode);
   else if ((kind -= mix->swap) < mix->small)
-    move_cluster(s, op, 4, temperature_ns, mode);
+    move_cluster(s, op, 4, mode);
   else if ((kind -= mix->small) < mix->medium)
-    move_cluster(s, op, 16, temperature_ns, mode);
+    move_cluster(s, op, 16, mode);
   else if (kind - mix->medium < mix->split)
-    split(s, op, temperature_ns, mode);
+    split(s, op, mode);
   else
-    rare_move(s, op, temperature_ns, mode);
+    rare_move(s, op, mode);
 }
 
-REGAL_INLINE void run_moves(regal_phase *s, double temperature_ns,
-                            uint32_t moves, phase_mode mode) {
+REGAL_INLINE void run_moves(regal_phase *s, uint32_t moves, phase_mode mode) {
   const mix *mix = mode.costs ? &costs_mix : &free_mix;
   uint32_t larger =
       mix->swap + mix->small + mix->medium + mix->split + mix->rare;
@@ -384,20 +380,20 @@ REGAL_INLINE void run_moves(regal_phase *s, double temperature_ns,
     uint64_t r = regal_random_next(&s->random);
     uint32_t op = (uint32_t)((r >> 32) * ops >> 32), bits = (uint32_t)r;
     if ((bits & 255) < larger)
-      larger_move(s, op, bits & 255, temperature_ns, mode);
+      larger_move(s, op, bits & 255, mode);
     else
-      relocate(s, op, bits >> 8, temperature_ns, mode);
+      relocate(s, op, bits >> 8, mode);
   }
 }
 
-void regal_phase_run(regal_phase *s, double temperature_ns, uint32_t moves) {
+void regal_phase_run(regal_phase *s, uint32_t moves) {
   bool costs = s->readers != NULL;
   if (s->problem->devices == 2 && costs)
-    run_moves(s, temperature_ns, moves, (phase_mode){true, true});
+    run_moves(s, moves, (phase_mode){true, true});
   else if (s->problem->devices == 2)
-    run_moves(s, temperature_ns, moves, (phase_mode){true, false});
+    run_moves(s, moves, (phase_mode){true, false});
   else if (costs)
-    run_moves(s, temperature_ns, moves, (phase_mode){false, true});
+    run_moves(s, moves, (phase_mode){false, true});
   else
-    run_moves(s, temperature_ns, moves, (phase_mode){false, false});
+    run_moves(s, moves, (phase_mode){false, false});
 }

@@ -92,8 +92,7 @@ static double mean_of_ops(const regal_problem *problem) {
 
 static void destroy(void *state) {
   regal_phase *s = state;
-  if (s)
-    regal_release(s->context, s);
+  regal_release(s->context, s);
 }
 
 /* -log of evenly spread chances, and the costs of transfers of a pair. */
@@ -157,17 +156,17 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
 
 static void run(void *state, const regal_anneal_stretch *stretch) {
   regal_phase *s = state;
-  double temperature_ns = stretch->temperature * s->mean_ns;
+  s->temperature_ns = stretch->temperature * s->mean_ns;
   for (uint32_t left = stretch->moves; left > 0;) {
     uint64_t next =
         s->until_tidy < s->until_many ? s->until_tidy : s->until_many;
     uint32_t moves = left < next ? left : (uint32_t)next;
-    regal_phase_run(s, temperature_ns, moves);
+    regal_phase_run(s, moves);
     left -= moves;
     s->until_tidy -= moves;
     s->until_many -= moves;
     if (s->until_many == 0) {
-      regal_phase_flip_many(s, temperature_ns);
+      regal_phase_flip_many(s);
       s->until_many = many_interval(s, stretch->progress);
     }
     if (s->until_tidy == 0) {
@@ -201,10 +200,6 @@ static void copy(void *to_state, const void *from_state) {
   regal_phase_note_best(to);
 }
 
-static void write(void *state, regal_plan *plan) {
-  regal_phase_write(state, plan);
-}
-
 const regal_annealer regal_annealer_phase = {
     .name = "phase",
     .help = "ops in phases between barriers; blocking transfers, run time",
@@ -218,5 +213,5 @@ const regal_annealer regal_annealer_phase = {
     .energy = energy,
     .best = best,
     .copy = copy,
-    .write = write,
+    .write = regal_phase_write,
 };

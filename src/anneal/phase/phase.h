@@ -49,6 +49,7 @@ typedef struct regal_phase {
   uint32_t phases; /* in use are 0 .. phases - 1, at most 2 * ops + 1 */
   bool restricted; /* some op cannot run everywhere */
   double mean_ns;  /* the unit of temperatures */
+  double temperature_ns;
   regal_random random;
   uint64_t until_tidy; /* moves */
   uint64_t until_many; /* likewise, until one of many ops */
@@ -81,6 +82,7 @@ typedef struct regal_phase {
   /* The compound move that is being tried. */
   uint32_t *tried, *tried_from; /* [ops] in the order of the steps */
   uint32_t tries;
+  int64_t cost_before;
   uint32_t *stamp, stamps; /* [ops] marks of members of a cluster */
   uint32_t cluster[REGAL_PHASE_CLUSTER];
   uint32_t members;
@@ -100,10 +102,9 @@ typedef struct regal_phase {
 } regal_phase;
 
 /* How much worse a move may be, by Metropolis' rule. */
-static inline double regal_phase_tolerance(regal_phase *s,
-                                           double temperature_ns) {
+static inline double regal_phase_tolerance(regal_phase *s) {
   uint64_t r = regal_random_next(&s->random);
-  return temperature_ns * (double)s->minus_log[r % REGAL_PHASE_CHANCES];
+  return s->temperature_ns * (double)s->minus_log[r % REGAL_PHASE_CHANCES];
 }
 
 static inline uint32_t regal_phase_of(const regal_phase *s, uint32_t place) {
@@ -138,14 +139,19 @@ void regal_phase_tidy(regal_phase *s);
 /* Ops by phase, then by index, into `order`; bucket[k] is where phase k ends.
  * `phases` is above all of them. */
 void regal_phase_sort(regal_phase *s, const uint32_t *at, uint32_t phases);
+/* Adds the loads of a phase to those of the one before it, if together they
+ * cost less, or `if_equal` no more. */
+bool regal_phase_join(const regal_phase *s, int64_t *group, const int64_t *load,
+                      bool if_equal);
 
 void regal_phase_read(regal_phase *s, const regal_plan *plan);
-void regal_phase_write(regal_phase *s, regal_plan *plan);
+/* The best solution of a regal_phase. */
+void regal_phase_write(void *state, regal_plan *plan);
 
 /* So many moves. */
-void regal_phase_run(regal_phase *s, double temperature_ns, uint32_t moves);
+void regal_phase_run(regal_phase *s, uint32_t moves);
 
 /* One move of many ops. */
-void regal_phase_flip_many(regal_phase *s, double temperature_ns);
+void regal_phase_flip_many(regal_phase *s);
 
 #endif

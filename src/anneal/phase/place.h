@@ -138,20 +138,18 @@ REGAL_INLINE void phase_place(regal_phase *s, uint32_t op, uint32_t to,
 }
 
 /* Metropolis' rule. */
-REGAL_INLINE bool phase_accepts(regal_phase *s, int64_t delta,
-                                double temperature_ns) {
+REGAL_INLINE bool phase_accepts(regal_phase *s, int64_t delta) {
   if (delta <= 0)
     return true;
-  return (double)delta <= regal_phase_tolerance(s, temperature_ns);
+  return (double)delta <= regal_phase_tolerance(s);
 }
 
 /* -- Moves of several ops -------------------------------------------------- */
 
-/* Returns the cost before. */
-REGAL_INLINE int64_t phase_begin_tries(regal_phase *s) {
+REGAL_INLINE void phase_begin_tries(regal_phase *s) {
   regal_phase_save_best(s);
   s->tries = 0;
-  return s->cost;
+  s->cost_before = s->cost;
 }
 
 /* Puts the op there for what that adds to the cost; every op at most once in a
@@ -171,9 +169,8 @@ REGAL_INLINE void phase_try(regal_phase *s, uint32_t op, uint32_t to,
 
 /* Keeps what was tried, by Metropolis' rule and if it is `legal`; or takes it
  * back. */
-REGAL_INLINE void phase_end_tries(regal_phase *s, int64_t before, bool legal,
-                                  double temperature_ns, phase_mode mode) {
-  if (legal && phase_accepts(s, s->cost - before, temperature_ns)) {
+REGAL_INLINE void phase_end_tries(regal_phase *s, bool legal, phase_mode mode) {
+  if (legal && phase_accepts(s, s->cost - s->cost_before)) {
     regal_phase_note_best(s);
     return;
   }
@@ -181,7 +178,7 @@ REGAL_INLINE void phase_end_tries(regal_phase *s, int64_t before, bool legal,
     s->tries--;
     phase_place(s, s->tried[s->tries], s->tried_from[s->tries], mode);
   }
-  s->cost = before;
+  s->cost = s->cost_before;
 }
 
 #endif

@@ -107,7 +107,8 @@ static regal_fitness write_phases(regal_phase *s, uint32_t phases,
 
 /* Transfers at the first op that needs one instead of before its phase are
  * sometimes better: the other device goes on meanwhile. */
-void regal_phase_write(regal_phase *s, regal_plan *plan) {
+void regal_phase_write(void *state, regal_plan *plan) {
+  regal_phase *s = state;
   uint32_t phases = 0;
   regal_phase_save_best(s);
   for (uint32_t op = 0; op < s->ops; op++) {

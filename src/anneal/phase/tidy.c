@@ -71,13 +71,13 @@ static bool may_join(const regal_phase *s, uint32_t begin, uint32_t end,
   return true;
 }
 
-/* Joins the loads of a phase into those of the group if that costs less. */
-static bool join_loads(const regal_phase *s, int64_t *group,
-                       const int64_t *load) {
+bool regal_phase_join(const regal_phase *s, int64_t *group, const int64_t *load,
+                      bool if_equal) {
   int64_t together = 0;
   for (uint32_t a = 0; a <= s->mask; a++)
     together = regal_later(together, group[a] + load[a]);
-  if (together >= regal_phase_largest(s, group) + regal_phase_largest(s, load))
+  int64_t apart = regal_phase_largest(s, group) + regal_phase_largest(s, load);
+  if (together > apart || (together == apart && !if_equal))
     return false;
   for (uint32_t a = 0; a <= s->mask; a++)
     group[a] += load[a];
@@ -97,7 +97,7 @@ void regal_phase_tidy(regal_phase *s) {
       continue;
     const int64_t *load = s->load + ((size_t)phase << s->shift);
     if (groups == 0 || !may_join(s, begin, end, groups - 1) ||
-        !join_loads(s, group, load)) {
+        !regal_phase_join(s, group, load, false)) {
       memcpy(group, load, (s->mask + 1) * sizeof *group);
       groups++;
     }

@@ -28,7 +28,8 @@ typedef struct trial {
 } trial;
 
 static void end_trial(trial *t) {
-  phase->destroy(t->state);
+  if (t->state)
+    phase->destroy(t->state);
   regal_plan_free(t->written);
   regal_plan_free(t->start);
   regal_problem_free(t->problem);

@@ -36,10 +36,6 @@ static const regal_feature features[] = {FEATURES(DEFINE)};
 #define COUNT (sizeof features / sizeof *features)
 _Static_assert(COUNT <= REGAL_MOST_FEATURES, "a list holds all features");
 
-size_t regal_feature_count(void) {
-  return COUNT;
-}
-
 const regal_feature *regal_feature_at(size_t row) {
   return &features[row];
 }

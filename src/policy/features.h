@@ -53,7 +53,6 @@ int64_t regal_feature_own_memory(const regal_problem *problem, uint32_t op);
 
 /* -- The table ------------------------------------------------------------- */
 
-size_t regal_feature_count(void);
 const regal_feature *regal_feature_at(size_t row);
 /* Appends the feature of that name; false when there is none, or no room. */
 bool regal_features_add(regal_feature_list *list, const char *name);

@@ -238,13 +238,11 @@ regal_status regal_network_make_plan(regal_context *context, uint64_t seed,
   if (!network->plan)
     return regal_fail_memory(context);
   make(network, seed);
-  regal_network_block *blocks =
-      regal_alloc(context, network->block_count, sizeof *blocks);
-  regal_real *parameters =
-      regal_alloc(context, network->parameter_count, sizeof *parameters);
-  network->blocks = blocks;
-  network->parameters = parameters;
-  if (!blocks || !parameters)
+  network->blocks =
+      regal_alloc(context, network->block_count, sizeof *network->blocks);
+  network->parameters =
+      regal_alloc(context, network->parameter_count, sizeof(regal_real));
+  if (!network->blocks || !network->parameters)
     return regal_fail_memory(context);
   make(network, seed);
   return REGAL_OK;

@@ -20,6 +20,10 @@ typedef struct reader {
   uint32_t version;
 } reader;
 
+#define FAIL(r, format, ...)                                                   \
+  regal_fail((r)->context, REGAL_BAD_INPUT, "%s: " format, (r)->name,          \
+             ##__VA_ARGS__)
+
 /* The first bytes as text, for people. */
 static void print_start(const reader *r, char *text) {
   size_t count = r->cursor.size < REGAL_POLICY_MAGIC_BYTES
@@ -37,20 +41,18 @@ static regal_status check_magic(reader *r) {
       !memcmp(cursor->bytes, REGAL_POLICY_MAGIC, REGAL_POLICY_MAGIC_BYTES))
     return REGAL_OK;
   if (!cursor->size)
-    return regal_fail(r->context, REGAL_BAD_INPUT,
-                      "%s: found an empty file, expected a policy", r->name);
+    return FAIL(r, "found an empty file, expected a policy");
   print_start(r, start);
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found a file that begins with \"%s\", expected a "
-                    "policy (\"" REGAL_POLICY_MAGIC "\")",
-                    r->name, start);
+  return FAIL(r,
+              "found a file that begins with \"%s\", expected a "
+              "policy (\"" REGAL_POLICY_MAGIC "\")",
+              start);
 }
 
 static regal_status fail_size(reader *r, uint64_t expected) {
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found %zu bytes, expected %llu: the file is %s",
-                    r->name, r->cursor.size, (unsigned long long)expected,
-                    r->cursor.size < expected ? "truncated" : "too long");
+  return FAIL(r, "found %zu bytes, expected %llu: the file is %s",
+              r->cursor.size, (unsigned long long)expected,
+              r->cursor.size < expected ? "truncated" : "too long");
 }
 
 static regal_status check_checksum(reader *r) {
@@ -61,11 +63,9 @@ static regal_status check_checksum(reader *r) {
   uint64_t expected = regal_get(&last, REGAL_POLICY_CHECKSUM_BYTES);
   if (found == expected)
     return REGAL_OK;
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found checksum %016llx, expected %016llx: the file is "
-                    "corrupted",
-                    r->name, (unsigned long long)found,
-                    (unsigned long long)expected);
+  return FAIL(r,
+              "found checksum %016llx, expected %016llx: the file is corrupted",
+              (unsigned long long)found, (unsigned long long)expected);
 }
 
 /* That the file is a policy, whole and as it was written; leaves the cursor at
@@ -77,12 +77,10 @@ static regal_status check_file(reader *r) {
   if (r->cursor.ended)
     return fail_size(r, HEAD_BYTES + REGAL_POLICY_CHECKSUM_BYTES);
   if (!r->version || r->version > REGAL_POLICY_VERSION)
-    return regal_fail(
-        r->context, REGAL_BAD_INPUT,
-        "%s: found a policy file of version %u, expected 1 to "
-        "%d%s",
-        r->name, r->version, REGAL_POLICY_VERSION,
-        r->version > REGAL_POLICY_VERSION ? ": made by a newer regal" : "");
+    return FAIL(r, "found a policy file of version %u, expected 1 to %d%s",
+                r->version, REGAL_POLICY_VERSION,
+                r->version > REGAL_POLICY_VERSION ? ": made by a newer regal"
+                                                  : "");
   uint64_t size = regal_get(&r->cursor, 8);
   if (r->cursor.ended ||
       r->cursor.size < HEAD_BYTES + REGAL_POLICY_CHECKSUM_BYTES)
@@ -100,31 +98,25 @@ static regal_status check_range(reader *r, const char *what, uint64_t found,
   if (found >= low && found <= high)
     return REGAL_OK;
   if (low == high)
-    return regal_fail(r->context, REGAL_BAD_INPUT,
-                      "%s: found %s %llu, expected %llu", r->name, what,
-                      (unsigned long long)found, (unsigned long long)low);
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found %s %llu, expected %llu to %llu", r->name, what,
-                    (unsigned long long)found, (unsigned long long)low,
-                    (unsigned long long)high);
+    return FAIL(r, "found %s %llu, expected %llu", what,
+                (unsigned long long)found, (unsigned long long)low);
+  return FAIL(r, "found %s %llu, expected %llu to %llu", what,
+              (unsigned long long)found, (unsigned long long)low,
+              (unsigned long long)high);
 }
 
 static regal_status check_ended(reader *r) {
   if (!r->cursor.ended)
     return REGAL_OK;
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found the end of the file, expected more of its "
-                    "content",
-                    r->name);
+  return FAIL(r, "found the end of the file, expected more of its content");
 }
 
 /* Names end up in messages. */
 static regal_status check_name(reader *r, const char *name) {
   for (const char *c = name; *c; c++)
     if (!isgraph((unsigned char)*c))
-      return regal_fail(r->context, REGAL_BAD_INPUT,
-                        "%s: found a name with byte %d, expected letters",
-                        r->name, (unsigned char)*c);
+      return FAIL(r, "found a name with byte %d, expected letters",
+                  (unsigned char)*c);
   return REGAL_OK;
 }
 
@@ -154,10 +146,10 @@ static regal_status get_feature(reader *r, regal_feature_list *list) {
   REGAL_TRY(check_name(r, name));
   if (regal_features_add(list, name))
     return REGAL_OK;
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found a policy that reads feature \"%s\", expected "
-                    "features that this version of regal has",
-                    r->name, name);
+  return FAIL(r,
+              "found a policy that reads feature \"%s\", expected "
+              "features that this version of regal has",
+              name);
 }
 
 static regal_status get_features(reader *r, regal_feature_list *list) {
@@ -235,10 +227,8 @@ static regal_status check_room(reader *r, const regal_policy_config *config) {
     least *= config->experts;
   if (least <= room)
     return REGAL_OK;
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found room for %llu weights, expected %llu at least",
-                    r->name, (unsigned long long)room,
-                    (unsigned long long)least);
+  return FAIL(r, "found room for %llu weights, expected %llu at least",
+              (unsigned long long)room, (unsigned long long)least);
 }
 
 static regal_status check_block(reader *r, const regal_network_block *block) {
@@ -250,11 +240,8 @@ static regal_status check_block(reader *r, const regal_network_block *block) {
   if (!strcmp(name, block->name) && rows == block->rows &&
       columns == block->columns)
     return REGAL_OK;
-  return regal_fail(r->context, REGAL_BAD_INPUT,
-                    "%s: found weights \"%s\" of %u x %u, expected \"%s\" of "
-                    "%u x %u",
-                    r->name, name, rows, columns, block->name, block->rows,
-                    block->columns);
+  return FAIL(r, "found weights \"%s\" of %u x %u, expected \"%s\" of %u x %u",
+              name, rows, columns, block->name, block->rows, block->columns);
 }
 
 static regal_status get_weights(reader *r, regal_network *network) {
@@ -271,10 +258,8 @@ static regal_status get_weights(reader *r, regal_network *network) {
   for (size_t i = 0; i < network->parameter_count; i++) {
     float weight = regal_get_real(&r->cursor);
     if (!isfinite(weight))
-      return regal_fail(r->context, REGAL_BAD_INPUT,
-                        "%s: found weight %zu to be %g, expected a finite "
-                        "number",
-                        r->name, i, (double)weight);
+      return FAIL(r, "found weight %zu to be %g, expected a finite number", i,
+                  (double)weight);
     network->parameters[i] = weight;
   }
   return REGAL_OK;

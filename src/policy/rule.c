@@ -40,11 +40,6 @@ static int compare_places(const void *a, const void *b) {
   return x->op < y->op ? -1 : 1;
 }
 
-static void read_order(const regal_encoding *encoding, place *places) {
-  for (uint32_t op = 0; op < encoding->nodes; op++)
-    places[op] = (place){encoding->node[op], op};
-}
-
 static uint32_t follow(const regal_encoding *encoding, uint32_t op,
                        uint32_t edge, place *places) {
   for (; edge < encoding->edges && encoding->from[edge] == op; edge++) {
@@ -55,14 +50,12 @@ static uint32_t follow(const regal_encoding *encoding, uint32_t op,
   return edge;
 }
 
-/* The number of ops on the longest way to an op: nodes are in topological
- * order, and so are the producers of the tensors' edges and of the control
- * edges. */
-static void read_depth(const regal_encoding *encoding, place *places) {
-  uint32_t tensor_edge = 0, control_edge;
-  control_edge = encoding->tensor_edge[encoding->tensors];
-  for (uint32_t op = 0; op < encoding->nodes; op++)
-    places[op] = (place){0, op};
+/* The number of ops on the longest way to an op, from zero: nodes are in
+ * topological order, and so are the producers of the tensors' edges and of the
+ * control edges. */
+static void add_depth(const regal_encoding *encoding, place *places) {
+  uint32_t tensor_edge = 0;
+  uint32_t control_edge = encoding->tensor_edge[encoding->tensors];
   for (uint32_t op = 0; op < encoding->nodes; op++) {
     tensor_edge = follow(encoding, op, tensor_edge, places);
     control_edge = follow(encoding, op, control_edge, places);
@@ -76,10 +69,10 @@ regal_status regal_rule_actions(regal_context *context, regal_rule rule,
   place *places = regal_alloc(context, nodes, sizeof *places);
   if (!places)
     return regal_fail_memory(context);
-  if (rule == REGAL_RULE_ORDER)
-    read_order(encoding, places);
-  else
-    read_depth(encoding, places);
+  for (uint32_t op = 0; op < nodes; op++)
+    places[op] = (place){rule == REGAL_RULE_ORDER ? encoding->node[op] : 0, op};
+  if (rule == REGAL_RULE_DEPTH)
+    add_depth(encoding, places);
   qsort(places, nodes, sizeof *places, compare_places);
   for (uint32_t i = 0; i < nodes; i++) {
     uint8_t *action = actions + 2 * (size_t)places[i].op;

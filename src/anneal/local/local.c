@@ -178,15 +178,11 @@ static regal_status offer(local *l) {
   return regal_search_offer(l->search, plan);
 }
 
-static uint64_t moves_for_each_op(const regal_search *search) {
-  if (search->options->local_restart >= 0)
-    return (uint64_t)search->options->local_restart;
-  return regal_local_restart(search->problem);
-}
-
 static regal_status search_with(local *l) {
   regal_search *search = l->search;
-  uint64_t moves = moves_for_each_op(search);
+  int64_t given = search->options->local_restart;
+  uint64_t moves =
+      given >= 0 ? (uint64_t)given : regal_local_restart(l->problem);
   l->patience = moves ? moves * l->problem->ops : UINT64_MAX;
   l->random.key = regal_random_key(search->seed, REGAL_PURPOSE_LOCAL, 0, 0);
   REGAL_TRY(regal_local_create(search->context, l->problem, &l->solution));

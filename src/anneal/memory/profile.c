@@ -64,11 +64,7 @@ REGAL_INLINE void pass_over(const regal_memory *m, pass *p, uint32_t from,
     const double *net = m->net + (size_t)op * d;
     uint32_t device = d == 1 ? 0 : m->placement[op];
     for (uint32_t b = 0; b < d; b++) {
-      double bytes = p->run[b];
-      if (d == 1)
-        bytes += m->add[op];
-      else
-        bytes += b == device ? m->add[op] : 0;
+      double bytes = p->run[b] + (b == device ? m->add[op] : 0);
       p->peak[b] = larger(p->peak[b], bytes);
       soft += larger(bytes - m->reference[b], 0);
       p->run[b] += net[b];

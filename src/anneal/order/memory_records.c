@@ -38,14 +38,17 @@ void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
   regal_residents_layout(&memory->residents, carver, problem);
 }
 
-void regal_order_memory_create(regal_order_memory *memory) {
-  const regal_problem *problem = memory->problem;
+static void clear_stamps(regal_order_memory *memory) {
   memory->stamps = 0;
-  memset(memory->stamp, 0, problem->tensors * 4);
+  memset(memory->stamp, 0, memory->problem->tensors * 4);
   memset(memory->changed, 0, memory->blocks * 4);
   memset(memory->concerned, 0, memory->blocks * 4);
-  memset(memory->early, 0, problem->tensors);
-  regal_residents_create(&memory->residents, problem);
+}
+
+void regal_order_memory_create(regal_order_memory *memory) {
+  clear_stamps(memory);
+  memset(memory->early, 0, memory->problem->tensors);
+  regal_residents_create(&memory->residents, memory->problem);
 }
 
 /* -- Records and events ---------------------------------------------------- */
@@ -192,12 +195,9 @@ static void toggle(regal_order_memory *memory) {
 
 void regal_order_memory_begin(regal_order_memory *memory, uint32_t toggled) {
   const regal_order *order = memory->order;
-  if (++memory->stamps == 0) { /* they have come round */
-    memset(memory->stamp, 0, memory->problem->tensors * 4);
-    memset(memory->changed, 0, memory->blocks * 4);
-    memset(memory->concerned, 0, memory->blocks * 4);
-    memory->stamps = 1;
-  }
+  if (memory->stamps == UINT32_MAX)
+    clear_stamps(memory);
+  memory->stamps++;
   memory->dirty_count = 0;
   memory->base[0] = memory->base[1] = 0;
   memory->low = UINT32_MAX;

@@ -24,6 +24,10 @@ static void touch(regal_order *order, uint32_t first, uint32_t last) {
   touched[0].last = regal_larger32(touched[0].last, last);
 }
 
+static void touch_op(regal_order *order, uint32_t op) {
+  touch(order, order->position[op], order->position[op]);
+}
+
 void regal_order_touch_shift(regal_order *order) {
   uint32_t from = order->shifted_from, to = order->shifted_to;
   touch(order, regal_smaller32(from, to), regal_larger32(from, to));
@@ -32,10 +36,8 @@ void regal_order_touch_shift(regal_order *order) {
 
 static void touch_readers(regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
-  for (REGAL_ORDER_USES(u, problem, op)) {
-    uint32_t read = order->position[problem->consumer[u]];
-    touch(order, read, read);
-  }
+  for (REGAL_ORDER_USES(u, problem, op))
+    touch_op(order, problem->consumer[u]);
 }
 
 /* -- Links ----------------------------------------------------------------- */
@@ -99,25 +101,19 @@ static void touch_links(regal_order *order, uint32_t op, uint32_t from) {
 static void touch_waits(regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
   const regal_graph *graph = problem->graph;
-  for (REGAL_ROW(i, graph->control_in_begin, op)) {
-    uint32_t before = order->position[graph->control_in[i]];
-    touch(order, before, before);
-  }
-  for (REGAL_ROW(w, problem->wait_begin, op)) {
-    uint32_t after = order->position[problem->waiter[w]];
-    touch(order, after, after);
-  }
+  for (REGAL_ROW(i, graph->control_in_begin, op))
+    touch_op(order, graph->control_in[i]);
+  for (REGAL_ROW(w, problem->wait_begin, op))
+    touch_op(order, problem->waiter[w]);
 }
 
 /* What is pending changes where the inputs are made, unless transfers
  * are free. */
 static void touch_producers(regal_order *order, uint32_t op) {
   const regal_problem *problem = order->problem;
-  for (uint32_t i = problem->input_begin[op];
-       !problem->free_transfers && i < problem->input_begin[op + 1]; i++) {
-    uint32_t made = order->position[problem->producer[problem->input[i]]];
-    touch(order, made, made);
-  }
+  if (!problem->free_transfers)
+    for (REGAL_ROW(i, problem->input_begin, op))
+      touch_op(order, problem->producer[problem->input[i]]);
   if (problem->has_waits && problem->devices == 2)
     touch_waits(order, op);
 }
@@ -148,8 +144,7 @@ uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
 /* -- Both ------------------------------------------------------------------ */
 
 void regal_order_touch_flip(regal_order *order, uint32_t op, uint32_t from) {
-  uint32_t at = order->position[op];
-  touch(order, at, at);
+  touch_op(order, op);
   if (order->problem->machine->overlapped)
     touch_links(order, op, from);
   else

@@ -38,8 +38,6 @@ static void layout(void *state, regal_carver *carver) {
   s->first = regal_carve(carver, phases, 4);
   s->next = regal_carve(carver, n, 4);
   s->before = regal_carve(carver, n, 4);
-  s->readers = NULL;
-  s->send_ns = NULL;
   if (!problem->free_transfers)
     s->readers = regal_carve(carver, (size_t)problem->tensors << s->shift, 4);
   if (!problem->free_transfers && problem->devices == 2)

@@ -3,6 +3,7 @@
  * transfers become barriers between phases; a solution's barriers become the
  * transfers of what an op of the phase needs. */
 #include "anneal/phase/phase.h"
+#include "base/compare.h"
 
 /* A plan on one device says nothing about phases. With one op in each, every op
  * can change its device by itself, and on one device they cost nothing: of all
@@ -21,9 +22,8 @@ static uint32_t first_phase(const regal_phase *s, uint32_t op, uint32_t device,
                             uint32_t phase) {
   for (REGAL_ROW(k, s->near_begin, 2 * op)) {
     uint32_t place = s->at[s->near[k]];
-    uint32_t after =
-        regal_phase_of(s, place) + ((place & s->mask) != device ? 1 : 0);
-    phase = after > phase ? after : phase;
+    bool elsewhere = (place & s->mask) != device;
+    phase = regal_larger32(phase, regal_phase_of(s, place) + elsewhere);
   }
   return phase;
 }
@@ -43,10 +43,9 @@ static void read_phases(regal_phase *s, const regal_plan *plan) {
       s->at[step->op] = phase[from] << s->shift | from;
       continue;
     }
-    uint32_t meet = phase[from] > phase[to] ? phase[from] : phase[to];
-    meet = free[from] > meet ? free[from] : meet;
-    meet = free[to] > meet ? free[to] : meet;
-    phase[from] = phase[to] = meet;
+    phase[from] = phase[to] =
+        regal_larger32(regal_larger32(phase[from], phase[to]),
+                       regal_larger32(free[from], free[to]));
   }
 }
 
@@ -112,8 +111,7 @@ void regal_phase_write(void *state, regal_plan *plan) {
   uint32_t phases = 0;
   regal_phase_save_best(s);
   for (uint32_t op = 0; op < s->ops; op++) {
-    uint32_t phase = regal_phase_of(s, s->best_at[op]);
-    phases = phase >= phases ? phase + 1 : phases;
+    phases = regal_larger32(phases, regal_phase_of(s, s->best_at[op]) + 1);
     s->placement[op] = (uint8_t)(s->best_at[op] & s->mask);
   }
   regal_phase_sort(s, s->best_at, phases);

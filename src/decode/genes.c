@@ -21,15 +21,7 @@ void regal_encode_devices(const regal_problem *problem, const regal_plan *plan,
 void regal_encode_placement(const regal_problem *problem,
                             const regal_plan *plan, regal_gene *affinity,
                             uint8_t relabel[REGAL_MAX_DEVICES]) {
-  for (uint32_t a = 0; a < problem->devices; a++)
-    relabel[a] = (uint8_t)a;
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step) || step->op != problem->pinned)
-      continue;
-    relabel[step->device] = 0;
-    relabel[0] = (uint8_t)step->device;
-  }
+  regal_plan_relabel(problem, plan, relabel);
   regal_encode_devices(problem, plan, relabel, affinity);
 }
 

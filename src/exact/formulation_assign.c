@@ -29,7 +29,7 @@ typedef struct assignment {
   int64_t *values;
   uint8_t *placement; /* [ops] */
   times clock, places;
-  uint32_t swapped; /* this device and device 0 change places */
+  uint8_t relabel[REGAL_MAX_DEVICES]; /* see regal_plan_relabel */
 } assignment;
 
 static void layout_times(const regal_problem *problem, times *times,
@@ -62,10 +62,6 @@ static void set_literal(assignment *a, int32_t literal, bool value) {
     a->values[literal] = value;
   else
     a->values[regal_cp_not(literal)] = !value;
-}
-
-static uint32_t relabel(const assignment *a, uint32_t device) {
-  return device == 0 ? a->swapped : device == a->swapped ? 0 : device;
 }
 
 static bool is_needed(const assignment *a, uint32_t tensor, uint32_t to) {
@@ -116,7 +112,7 @@ static void walk(const assignment *a, const regal_plan *plan, times *s) {
   int64_t clock[REGAL_MAX_DEVICES] = {0};
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
-    uint32_t from = relabel(a, step->device), to = relabel(a, step->to);
+    uint32_t from = a->relabel[step->device], to = a->relabel[step->to];
     if (!s->axis->timed)
       for (uint32_t k = 0; k < form->devices; k++)
         clock[k] = s->link[from * form->devices + to] = i;
@@ -307,7 +303,7 @@ static void assign_devices(assignment *a) {
                   form->hold[(size_t)p * d + a->placement[problem->reader[r]]],
                   true);
   for (uint32_t b = 0; b < d; b++) {
-    int64_t peak = a->cost->peak_bytes[relabel(a, b)];
+    int64_t peak = a->cost->peak_bytes[a->relabel[b]];
     int64_t limit = problem->limit[b] / form->unit_bytes;
     set(a, form->room[b], (peak - resident(a, b)) / form->unit_bytes);
     set(a, form->excess[b], regal_larger(0, peak / form->unit_bytes - limit));
@@ -321,7 +317,7 @@ static void assign_all(assignment *a, const regal_plan *plan) {
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
     if (regal_step_runs(step))
-      a->placement[step->op] = (uint8_t)relabel(a, step->to);
+      a->placement[step->op] = a->relabel[step->to];
   }
   walk(a, plan, &a->clock);
   walk(a, plan, &a->places);
@@ -344,7 +340,6 @@ static void assign_all(assignment *a, const regal_plan *plan) {
 regal_status regal_formulation_assign(const regal_formulation *formulation,
                                       const regal_plan *plan,
                                       const regal_cost *cost, int64_t *values) {
-  const regal_problem *problem = formulation->problem;
   regal_context *context = formulation->model.context;
   assignment a = {.form = formulation, .cost = cost, .values = values};
   regal_carver carver = {NULL, 0};
@@ -352,11 +347,7 @@ regal_status regal_formulation_assign(const regal_formulation *formulation,
   a.clock.axis = &formulation->clock;
   a.places.axis = &formulation->places;
   memset(values, 0, formulation->model.variables * sizeof *values);
-  for (uint32_t i = 0; problem->pinned != REGAL_NONE && i < plan->step_count;
-       i++)
-    if (regal_step_runs(&plan->steps[i]) &&
-        plan->steps[i].op == problem->pinned)
-      a.swapped = plan->steps[i].to;
+  regal_plan_relabel(formulation->problem, plan, a.relabel);
   assign_all(&a, plan);
   regal_release(context, carver.base);
   return REGAL_OK;

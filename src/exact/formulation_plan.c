@@ -68,10 +68,8 @@ static regal_status make_plan(regal_context *context,
     return regal_fail_memory(context);
   for (uint32_t op = 0; op < problem->ops; op++)
     steps[count++] =
-        (timed_step){times->start[op],
-                     times->end[op],
-                     (uint64_t)op * 2,
-                     {op, REGAL_RUN, placement[op], placement[op]}};
+        (timed_step){times->start[op], times->end[op], (uint64_t)op * 2,
+                     regal_plan_run(op, placement[op])};
   for (uint32_t t = 0; t < problem->tensors; t++)
     for (uint32_t to = 0; to < d; to++)
       if (regal_exact_needs(problem, placement, t, to)) {

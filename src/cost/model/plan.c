@@ -92,3 +92,16 @@ regal_status regal_plan_from_order(regal_context *context,
   *plan = made;
   return REGAL_OK;
 }
+
+void regal_plan_relabel(const regal_problem *problem, const regal_plan *plan,
+                        uint8_t relabel[REGAL_MAX_DEVICES]) {
+  for (uint32_t a = 0; a < problem->devices; a++)
+    relabel[a] = (uint8_t)a;
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (!regal_step_runs(step) || step->op != problem->pinned)
+      continue;
+    relabel[step->device] = 0;
+    relabel[0] = (uint8_t)step->device;
+  }
+}

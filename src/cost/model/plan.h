@@ -33,6 +33,11 @@ regal_step regal_plan_send(const regal_problem *problem, uint32_t tensor,
 uint32_t regal_plan_tensor(const regal_problem *problem,
                            const regal_step *step);
 
+/* Renames interchangeable devices so that the pinned op is on device 0: the
+ * device that it is on and device 0 trade names. */
+void regal_plan_relabel(const regal_problem *problem, const regal_plan *plan,
+                        uint8_t relabel[REGAL_MAX_DEVICES]);
+
 static inline bool regal_step_runs(const regal_step *step) {
   return step->port == REGAL_RUN;
 }

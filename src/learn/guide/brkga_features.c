@@ -23,32 +23,16 @@ void regal_brkga_features_free(regal_context *context,
   regal_release(context, features);
 }
 
-/* The device that the largest op is on trades its name with device 0. */
-static uint32_t rename_device(uint32_t device, uint32_t pinned_on) {
-  if (device == pinned_on)
-    return 0;
-  return device == 0 ? pinned_on : device;
-}
-
-static uint32_t find_pinned(const regal_problem *problem,
-                            const regal_plan *plan) {
-  if (problem->pinned == REGAL_NONE)
-    return 0;
-  for (uint32_t i = 0; i < plan->step_count; i++)
-    if (regal_step_runs(&plan->steps[i]) &&
-        plan->steps[i].op == problem->pinned)
-      return plan->steps[i].device;
-  return 0;
-}
-
 static void add_plan(const regal_plan *plan, regal_brkga_features *features) {
   const regal_problem *problem = features->problem;
-  uint32_t pinned_on = find_pinned(problem, plan), place = 0;
+  uint8_t relabel[REGAL_MAX_DEVICES];
+  uint32_t place = 0;
+  regal_plan_relabel(problem, plan, relabel);
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
     if (!regal_step_runs(step))
       continue;
-    uint32_t device = rename_device(step->device, pinned_on);
+    uint32_t device = relabel[step->device];
     features->placement[(size_t)step->op * problem->devices + device] += 1;
     features->position[step->op] += (float)place++ / (float)problem->ops;
   }

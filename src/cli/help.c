@@ -108,9 +108,17 @@ static void print_option(const regal_option_info *option, FILE *stream) {
 
 /* How one page shows a group's heading and an option. */
 typedef struct page {
-  void (*heading)(const char *group, FILE *stream);
+  void (*heading)(const char *title, FILE *stream);
   void (*option)(const regal_option_info *option, FILE *stream);
 } page;
+
+/* "Machine"; an abbreviation is in capitals: "BRKGA". */
+static void format_title(const char *group, char title[32]) {
+  bool abbreviation = !strcmp(group, "brkga");
+  snprintf(title, 32, "%s", group);
+  for (char *at = title; *at && (at == title || abbreviation); at++)
+    *at = (char)toupper(*at);
+}
 
 /* Every option that `command` takes (all of them if NULL), by groups. */
 static void print_groups(const page *page, const regal_command *command,
@@ -121,8 +129,10 @@ static void print_groups(const page *page, const regal_command *command,
     if (command && !regal_command_takes(command, option))
       continue;
     if (strcmp(group, option->group)) {
+      char title[32];
       group = option->group;
-      page->heading(group, stream);
+      format_title(group, title);
+      page->heading(title, stream);
     }
     page->option(option, stream);
   }
@@ -155,17 +165,7 @@ static void print_examples(const char *examples, FILE *stream) {
   }
 }
 
-/* "Machine"; an abbreviation is in capitals: "BRKGA". */
-static void format_title(const char *group, char title[32]) {
-  bool abbreviation = !strcmp(group, "brkga");
-  snprintf(title, 32, "%s", group);
-  for (char *at = title; *at && (at == title || abbreviation); at++)
-    *at = (char)toupper(*at);
-}
-
-static void print_heading(const char *group, FILE *stream) {
-  char title[32];
-  format_title(group, title);
+static void print_heading(const char *title, FILE *stream) {
   fprintf(stream, "\n%s options:\n", title);
 }
 
@@ -231,9 +231,7 @@ static void print_row(const regal_option_info *option, FILE *stream) {
   print_takers(option, stream);
 }
 
-static void print_table_head(const char *group, FILE *stream) {
-  char title[32];
-  format_title(group, title);
+static void print_table_head(const char *title, FILE *stream) {
   fprintf(stream,
           "\n## %s\n\n| option | value | default | range | what it does | "
           "commands |\n|---|---|---|---|---|---|\n",

@@ -156,6 +156,13 @@ void regal_exact_after_op(regal_formulation *formulation,
 int32_t regal_exact_uses(const regal_formulation *formulation, uint32_t step,
                          uint32_t resource);
 uint32_t regal_exact_resources(const regal_formulation *formulation);
+/* The variable of a step's start. */
+static inline int32_t regal_exact_start(const regal_formulation *formulation,
+                                        const regal_exact_axis *axis,
+                                        uint32_t step) {
+  uint32_t ops = formulation->problem->ops;
+  return step < ops ? axis->start[step] : axis->sent[step - ops];
+}
 /* Whether a transfer has the same variables as the one the other way. */
 static inline bool regal_exact_is_twin(const regal_formulation *formulation,
                                        size_t at) {

@@ -161,10 +161,7 @@ static void assign_steps(assignment *a) {
 }
 
 static int64_t place_of(const assignment *a, uint32_t step) {
-  const form *form = a->form;
-  uint32_t ops = form->problem->ops;
-  return a->values[step < ops ? form->places.start[step]
-                              : form->places.sent[step - ops]];
+  return a->values[regal_exact_start(a->form, &a->form->places, step)];
 }
 
 static void assign_pairs(assignment *a) {

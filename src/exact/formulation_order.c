@@ -32,12 +32,6 @@ int32_t regal_exact_uses(const regal_formulation *formulation, uint32_t step,
   return formulation->leaves_if[at * d + (resource - d) / d];
 }
 
-static int32_t start_of(const form *form, const regal_exact_axis *axis,
-                        uint32_t step) {
-  uint32_t ops = form->problem->ops;
-  return step < ops ? axis->start[step] : axis->sent[step - ops];
-}
-
 /* later >= end of the transfer, when the condition holds. */
 static void after_transfer(form *form, const regal_exact_axis *axis,
                            int32_t later, size_t at, int32_t condition) {
@@ -63,7 +57,7 @@ static void put_before(form *form, uint32_t first, uint32_t second,
   const regal_exact_axis *axes[] = {&form->clock, &form->places};
   uint32_t ops = form->problem->ops;
   for (int i = 0; i < 2; i++) {
-    int32_t later = start_of(form, axes[i], second);
+    int32_t later = regal_exact_start(form, axes[i], second);
     if (first < ops)
       regal_exact_after_op(form, axes[i], later, first, condition);
     else

@@ -53,7 +53,12 @@ void regal_explain_step(regal_explanation *explanation, uint32_t i) {
 
 static regal_status tell(regal_explanation *explanation) {
   regal_context *context = explanation->context;
-  uint32_t steps = explanation->reading.plan->step_count;
+  regal_reading *reading = &explanation->reading;
+  uint32_t steps = reading->plan->step_count;
+  REGAL_TRY(regal_verify_plan(context, reading->graph, reading->machine,
+                              reading->plan, &explanation->cost,
+                              &explanation->timeline));
+  REGAL_TRY(regal_verify_rules(reading));
   explanation->cause = regal_alloc(context, steps, sizeof *explanation->cause);
   explanation->reason =
       regal_alloc(context, steps, sizeof *explanation->reason);
@@ -66,15 +71,6 @@ static regal_status tell(regal_explanation *explanation) {
   return REGAL_OK;
 }
 
-static regal_status read_and_tell(regal_explanation *explanation) {
-  regal_reading *reading = &explanation->reading;
-  REGAL_TRY(regal_verify_plan(explanation->context, reading->graph,
-                              reading->machine, reading->plan,
-                              &explanation->cost, &explanation->timeline));
-  REGAL_TRY(regal_verify_rules(reading));
-  return tell(explanation);
-}
-
 regal_status regal_report_explain(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_plan *plan, FILE *stream) {
@@ -85,13 +81,10 @@ regal_status regal_report_explain(regal_context *context,
                                                .plan = plan},
                                    .timeline = {.context = context}};
   regal_text_init(&explanation.text, context);
-  regal_status status = read_and_tell(&explanation);
+  regal_status status = tell(&explanation);
   regal_reading_free(&explanation.reading);
   regal_timeline_free(&explanation.timeline);
   regal_release(context, explanation.cause);
   regal_release(context, explanation.reason);
-  if (status == REGAL_OK)
-    return regal_layout_finish(context, &explanation.text, stream);
-  regal_text_free(&explanation.text);
-  return status;
+  return regal_layout_finish(context, status, &explanation.text, stream);
 }

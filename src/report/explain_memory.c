@@ -37,19 +37,10 @@ static bool is_needed(const regal_reading *reading, uint32_t tensor,
 
 static void count_tensor(const regal_graph *graph, uint32_t tensor,
                          census *census) {
-  int64_t bytes = graph->bytes[tensor];
-  uint32_t place = census->shown;
   census->tensors++;
-  census->bytes += bytes;
-  while (place && graph->bytes[census->largest[place - 1]] < bytes)
-    place--;
-  if (place == LARGEST_SHOWN)
-    return;
-  if (census->shown < LARGEST_SHOWN)
-    census->shown++;
-  for (uint32_t k = census->shown - 1; k > place; k--)
-    census->largest[k] = census->largest[k - 1];
-  census->largest[place] = tensor;
+  census->bytes += graph->bytes[tensor];
+  census->shown = regal_layout_rank(graph->bytes, tensor, LARGEST_SHOWN,
+                                    census->largest, census->shown);
 }
 
 /* Whether the step writes the tensor over one of its inputs. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/layout.h"
+
 /* -- Shape ----------------------------------------------------------------- */
 
 static uint32_t level_of(const regal_graph *graph, const uint32_t *level,
@@ -48,19 +50,9 @@ static regal_status measure_shape(regal_context *context,
 static uint32_t find_top(const int64_t *values, uint32_t count,
                          uint32_t top[REGAL_FIGURES_TOP]) {
   uint32_t found = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    if (values[i] <= 0)
-      continue;
-    uint32_t at = found < REGAL_FIGURES_TOP ? found : REGAL_FIGURES_TOP;
-    while (at > 0 && values[top[at - 1]] < values[i])
-      at--;
-    if (at == REGAL_FIGURES_TOP)
-      continue;
-    if (found < REGAL_FIGURES_TOP)
-      found++;
-    memmove(&top[at + 1], &top[at], (found - at - 1) * sizeof *top);
-    top[at] = i;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (values[i] > 0)
+      found = regal_layout_rank(values, i, REGAL_FIGURES_TOP, top, found);
   return found;
 }
 

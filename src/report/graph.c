@@ -126,7 +126,7 @@ regal_status regal_report_graph(regal_context *context,
   put_kinds(&text, graph, &figures);
   put_notes(&text, graph);
   regal_figures_free(&figures);
-  return regal_layout_finish(context, &text, stream);
+  return regal_layout_finish(context, REGAL_OK, &text, stream);
 }
 
 /* -- JSON ------------------------------------------------------------------ */

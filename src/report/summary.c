@@ -244,5 +244,5 @@ regal_status regal_report_summary(regal_context *context,
   regal_text_init(&text, context);
   put_summary(&text, result, &timeline);
   regal_timeline_free(&timeline);
-  return regal_layout_finish(context, &text, stream);
+  return regal_layout_finish(context, REGAL_OK, &text, stream);
 }

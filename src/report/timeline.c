@@ -109,22 +109,18 @@ static const char *memory_glyph(int64_t bytes, int64_t peak) {
   return levels[level < 1 ? 1 : level > 8 ? 8 : level];
 }
 
-static void put_glyph(regal_text *text, const char *glyph) {
-  regal_text_format(text, "%s", glyph);
-}
-
 static void draw_device(drawing *drawing, uint32_t device) {
   regal_text *text = drawing->text;
   int64_t peak = drawing->cost->peak_bytes[device];
   regal_text_format(text, "device %-*u", LABEL - 7, device);
   for (uint32_t k = 0; k < drawing->cells; k++)
-    put_glyph(text, busy_glyph(&drawing->row[k]));
+    regal_text_format(text, "%s", busy_glyph(&drawing->row[k]));
   regal_text_format(text, " %.1f%%\n",
                     regal_layout_percent(drawing->timeline->busy_ns[device],
                                          drawing->cost->runtime_ns));
   regal_text_format(text, "%-*s", LABEL, "  memory");
   for (uint32_t k = 0; k < drawing->cells; k++)
-    put_glyph(text, memory_glyph(drawing->row[k].bytes, peak));
+    regal_text_format(text, "%s", memory_glyph(drawing->row[k].bytes, peak));
   regal_text_format(text, " %s\n", regal_show_bytes(peak).text);
 }
 
@@ -164,7 +160,7 @@ static void draw_axis(drawing *drawing) {
   regal_text_format(text, "%-*s", LABEL, "");
   for (uint32_t k = 0; k < drawing->cells; k++) {
     bool marked = cell_at(drawing, next, false) == k;
-    put_glyph(text, !marked ? "─" : k ? "┴" : "└");
+    regal_text_format(text, "%s", !marked ? "─" : k ? "┴" : "└");
     next += marked && next < last ? tick : 0;
   }
   regal_text_format(text, "\n");
@@ -231,8 +227,5 @@ regal_status regal_report_timeline(regal_context *context,
                      .text = &text};
   regal_status status = draw_plan(context, &drawing, columns);
   regal_timeline_free(&timeline);
-  if (status == REGAL_OK)
-    return regal_layout_finish(context, &text, stream);
-  regal_text_free(&text);
-  return status;
+  return regal_layout_finish(context, status, &text, stream);
 }

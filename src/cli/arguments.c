@@ -4,7 +4,6 @@
  * regal_options.h that the command takes; the library checks their values. */
 #include "cli/cli.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 typedef struct reader {
@@ -32,15 +31,8 @@ static const char *name_of_short(char letter) {
   return NULL;
 }
 
-static bool wrong(reader *r, const char *format, ...) REGAL_FORMAT(2, 3);
-
-static bool wrong(reader *r, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(r->cli->message, sizeof r->cli->message, format, arguments);
-  va_end(arguments);
-  return false;
-}
+/* Keeps the formatted message; false. */
+#define WRONG(reader, ...) (regal_cli_fail((reader)->cli, __VA_ARGS__), false)
 
 /* -- Spelling: the known word nearest to an unknown one -------------------- */
 
@@ -95,9 +87,9 @@ static void consider(suggestion *best, const char *name) {
 static bool unknown(reader *r, const suggestion *best, const char *prefix,
                     const char *list, const char *what) {
   if (best->nearest)
-    return wrong(r, "%s '%s%.99s'; did you mean '%s%s'?", what, prefix,
+    return WRONG(r, "%s '%s%.99s'; did you mean '%s%s'?", what, prefix,
                  best->word, prefix, best->nearest);
-  return wrong(r, "%s '%s%.99s'; 'regal%s%s --help' lists them", what, prefix,
+  return WRONG(r, "%s '%s%.99s'; 'regal%s%s --help' lists them", what, prefix,
                best->word, *list ? " " : "", list);
 }
 
@@ -142,7 +134,7 @@ static bool misplaced_option(reader *r, const regal_option_info *option) {
       snprintf(takers + used, sizeof takers - used, "%s'%s'", used ? ", " : "",
                command->name);
   }
-  return wrong(r, "'%s' takes no option '--%s'; it is for %s",
+  return WRONG(r, "'%s' takes no option '--%s'; it is for %s",
                r->cli->command->name, option->name, takers);
 }
 
@@ -166,7 +158,7 @@ static bool set_option(reader *r, const regal_option_info *option,
   if (regal_options_set(cli->context, &cli->options, option->name, value) ==
       REGAL_OK)
     return true;
-  return wrong(r, "%s", regal_error(cli->context));
+  return WRONG(r, "%s", regal_error(cli->context));
 }
 
 /* Sets an option whose value is `attached`, or the next argument if NULL. */
@@ -177,7 +169,7 @@ static bool take_value(reader *r, const regal_option_info *option,
   if (r->next < r->argc)
     return set_option(r, option, r->argv[r->next++]);
   const char *what = option->choices ? option->choices : option->unit;
-  return wrong(r, "option '--%s' needs a value: %s", option->name, what);
+  return WRONG(r, "option '--%s' needs a value: %s", option->name, what);
 }
 
 /* --name, --name VALUE or --name=VALUE; `text` starts after the dashes. */
@@ -200,7 +192,7 @@ static bool parse_long(reader *r, const char *text) {
   if (option->type != REGAL_OPTION_FLAG)
     return take_value(r, option, value ? value + 1 : NULL);
   if (value)
-    return wrong(r, "option '--%s' takes no value", name);
+    return WRONG(r, "option '--%s' takes no value", name);
   return set_option(r, option, "true");
 }
 
@@ -214,7 +206,7 @@ static bool parse_short(reader *r, const char *text) {
       continue;
     }
     if (!name)
-      return wrong(r, "no option '-%c'; 'regal %s --help' lists them", *at,
+      return WRONG(r, "no option '-%c'; 'regal %s --help' lists them", *at,
                    r->cli->command->name);
     if (!find_option(r, name, &option))
       return false;
@@ -229,7 +221,7 @@ static bool parse_short(reader *r, const char *text) {
 static bool take_argument(reader *r, const char *text) {
   regal_cli *cli = r->cli;
   if (cli->arguments >= cli->command->high)
-    return wrong(r, "too many arguments: '%.99s'; usage: regal %s%s%s", text,
+    return WRONG(r, "too many arguments: '%.99s'; usage: regal %s%s%s", text,
                  cli->command->name, *cli->command->usage ? " " : "",
                  cli->command->usage);
   cli->argument[cli->arguments++] = text;
@@ -272,7 +264,7 @@ static bool parse_command(reader *r, const char *word) {
   cli->wants_help |= asks;
   if (asks || r->next >= r->argc)
     return cli->wants_help ||
-           wrong(r, "which command? 'regal %s --help' lists them", word);
+           WRONG(r, "which command? 'regal %s --help' lists them", word);
   const char *part = r->argv[r->next++];
   char name[64];
   snprintf(name, sizeof name, "%s %.40s", word, part);
@@ -295,14 +287,14 @@ bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv) {
   reader r = {cli, argc, 1, argv};
   regal_options_init(&cli->options);
   if (argc < 2)
-    return wrong(&r, "no command; 'regal --help' lists them");
+    return WRONG(&r, "no command; 'regal --help' lists them");
   const char *word = argv[r.next++];
   cli->wants_version = !strcmp(word, "--version");
   if (cli->wants_version || is_either(word, "--help", "-h") ||
       !strcmp(word, "help"))
     return cli->wants_version || parse_help(&r);
   if (word[0] == '-')
-    return wrong(&r, "'%.99s': the command comes first; see 'regal --help'",
+    return WRONG(&r, "'%.99s': the command comes first; see 'regal --help'",
                  word);
   if (!parse_command(&r, word))
     return false;
@@ -311,7 +303,7 @@ bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv) {
   if (!parse_rest(&r))
     return false;
   if (!cli->wants_help && cli->arguments < cli->command->low)
-    return wrong(&r, "too few arguments; usage: regal %s %s",
+    return WRONG(&r, "too few arguments; usage: regal %s %s",
                  cli->command->name, cli->command->usage);
   return true;
 }

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-static regal_status open_all(regal_cli *cli, regal_dataset **dataset) {
+static regal_status open_all(regal_cli *cli, const char *const *paths,
+                             int count, regal_dataset **dataset) {
   regal_status status = regal_dataset_open(cli->context, NULL, dataset);
   if (status != REGAL_OK)
     return status;
-  for (int i = 0; i < cli->arguments && status == REGAL_OK; i++)
-    status = regal_dataset_add(*dataset, cli->argument[i]);
+  for (int i = 0; i < count && status == REGAL_OK; i++)
+    status = regal_dataset_add(*dataset, paths[i]);
   if (status == REGAL_OK)
     status = regal_dataset_set_reading(*dataset, &cli->options);
   if (status == REGAL_OK && cli->options.split[0])
@@ -73,7 +74,7 @@ typedef regal_status (*edit_fn)(regal_cli *cli, regal_dataset *dataset);
 /* Without an edit the index is checked, not believed. */
 static regal_status make(regal_cli *cli, edit_fn edit) {
   regal_dataset *dataset;
-  regal_status status = open_all(cli, &dataset);
+  regal_status status = open_all(cli, cli->argument, cli->arguments, &dataset);
   if (status != REGAL_OK)
     return status;
   size_t before = regal_dataset_count(dataset);
@@ -135,10 +136,7 @@ regal_exit regal_command_dataset_augment(regal_cli *cli) {
 
 regal_status regal_cli_dataset_open(regal_cli *cli, const char *path,
                                     regal_dataset **dataset) {
-  regal_cli one = *cli; /* with this argument only */
-  one.argument[0] = path;
-  one.arguments = 1;
-  regal_status status = open_all(&one, dataset);
+  regal_status status = open_all(cli, &path, 1, dataset);
   if (status == REGAL_OK && (status = measure(cli, *dataset, false)))
     regal_dataset_free(*dataset);
   return status;

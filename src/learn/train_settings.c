@@ -150,15 +150,10 @@ regal_status regal_train_settings_read(regal_context *context,
 /* -- Heads ----------------------------------------------------------------- */
 
 static bool is_wanted(regal_gene_domain domain, int64_t heads) {
-  switch (domain) {
-  case REGAL_GENE_OP_DEVICE:
+  if (domain == REGAL_GENE_OP_DEVICE)
     return heads != HEADS_SCHEDULING;
-  case REGAL_GENE_OP:
+  if (domain == REGAL_GENE_OP)
     return heads != HEADS_PLACEMENT;
-  case REGAL_GENE_GLOBAL:
-  case REGAL_GENE_TENSOR_DEVICE:
-    break;
-  }
   return heads == HEADS_ALL;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "report/explain.h"
 
+#include <string.h>
+
 #define SHORT_CHAIN 16 /* up to so many steps are all shown */
 #define LONGEST_SHOWN 10
 
@@ -75,11 +77,7 @@ static void find_cause(regal_explanation *explanation, holders *last,
 
 void regal_explain_find_causes(regal_explanation *explanation) {
   holders last;
-  for (uint32_t a = 0; a < REGAL_MAX_DEVICES; a++) {
-    last.device[a] = REGAL_NONE;
-    for (uint32_t b = 0; b < REGAL_MAX_DEVICES; b++)
-      last.link[a][b] = REGAL_NONE;
-  }
+  memset(&last, 0xFF, sizeof last); /* REGAL_NONE everywhere */
   for (uint32_t i = 0; i < explanation->timeline.steps; i++) {
     explanation->cause[i] = REGAL_NONE;
     explanation->reason[i] = REGAL_REASON_START;

@@ -15,24 +15,15 @@
 
 /* -- Heads and classes ----------------------------------------------------- */
 
-static regal_head_domain head_domain(regal_gene_domain domain) {
-  switch (domain) {
-  case REGAL_GENE_GLOBAL:
-    return REGAL_HEAD_GRAPH;
-  case REGAL_GENE_TENSOR_DEVICE:
-    return REGAL_HEAD_TENSOR;
-  case REGAL_GENE_OP:
-  case REGAL_GENE_OP_DEVICE:
-    break;
-  }
-  return REGAL_HEAD_NODE;
-}
-
-static uint32_t head_genes(regal_gene_domain domain, uint32_t devices) {
-  return domain == REGAL_GENE_OP_DEVICE || domain == REGAL_GENE_TENSOR_DEVICE
-             ? devices
-             : 1;
-}
+/* What a head reads for the genes of a domain, and whether it chooses for each
+ * device. */
+static const struct {
+  regal_head_domain domain;
+  bool by_device;
+} head_of[] = {[REGAL_GENE_GLOBAL] = {REGAL_HEAD_GRAPH, false},
+               [REGAL_GENE_OP] = {REGAL_HEAD_NODE, false},
+               [REGAL_GENE_OP_DEVICE] = {REGAL_HEAD_NODE, true},
+               [REGAL_GENE_TENSOR_DEVICE] = {REGAL_HEAD_TENSOR, true}};
 
 void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
@@ -64,12 +55,12 @@ regal_status regal_config_add_head(regal_context *context,
     return regal_fail(context, REGAL_BAD_INPUT, "more than %d heads",
                       REGAL_MOST_HEADS);
   regal_policy_head *head = &config->heads[config->head_count++];
-  *head =
-      (regal_policy_head){.domain = head_domain(class->domain),
-                          .genes = head_genes(class->domain, config->devices),
-                          .mean_levels = mean_levels,
-                          .variance_levels = variance_levels,
-                          .bias_levels = bias_levels};
+  *head = (regal_policy_head){
+      .domain = head_of[class->domain].domain,
+      .genes = head_of[class->domain].by_device ? config->devices : 1,
+      .mean_levels = mean_levels,
+      .variance_levels = variance_levels,
+      .bias_levels = bias_levels};
   snprintf(head->gene_class, sizeof head->gene_class, "%s", class->name);
   return REGAL_OK;
 }

@@ -143,8 +143,7 @@ REGAL_INLINE uint32_t take_step(const regal_problem *problem, scratch *s,
                            v.pending.memory, v.pending.overlapped);
   else
     end = run_blocking(s, &next, v.waits);
-  if (plan)
-    plan->steps[plan->step_count++] = regal_plan_run(next.op, next.device);
+  regal_plan_add_run(plan, next.op, next.device);
   regal_pending_add(&s->pending, problem, s->placement, next.op, v.pending);
   return tell_all(problem, s, ready, next, position, end, v);
 }
@@ -242,8 +241,9 @@ static void run_any(const regal_problem *problem, scratch *s,
 }
 
 /* Sorts the ops by priority and writes each one's record at its rank. */
-REGAL_INLINE void rank_ops(const regal_problem *problem, scratch *s,
-                           const regal_gene *priority, bool few) {
+static void rank_ops(const regal_problem *problem, scratch *s,
+                     const regal_gene *priority) {
+  bool few = problem->ops <= REGAL_RANKING_FEW;
   regal_ranking_begin(&s->ranking, few);
   for (uint32_t op = 0; op < problem->ops; op++)
     regal_ranking_add_if(&s->ranking, op, priority[op], 1, few);
@@ -262,10 +262,7 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   scratch *s = memory;
   regal_place_by_affinity(problem, genes, s->placement);
   const regal_gene *priority = genes + (size_t)problem->ops * problem->devices;
-  if (problem->ops <= REGAL_RANKING_FEW)
-    rank_ops(problem, s, priority, true);
-  else
-    rank_ops(problem, s, priority, false);
+  rank_ops(problem, s, priority);
   if (plan)
     plan->step_count = 0;
   run_any(problem, s, plan);
@@ -274,14 +271,12 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 }
 
 /* The plan's order of ops and its devices; transfers follow from these. */
-static regal_status encode(regal_context *context, const regal_problem *problem,
-                           const regal_plan *plan, regal_gene *genes) {
-  (void)context;
+static void encode(const regal_problem *problem, const regal_plan *plan,
+                   regal_gene *genes) {
   uint8_t relabel[REGAL_MAX_DEVICES];
   regal_gene *priority = genes + (size_t)problem->ops * problem->devices;
   regal_encode_placement(problem, plan, genes, relabel);
   regal_encode_order(plan, priority);
-  return REGAL_OK;
 }
 
 const regal_decoder regal_decoder_batched = {

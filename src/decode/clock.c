@@ -104,7 +104,7 @@ static void begin(const regal_problem *problem, scratch *s) {
       s->ready[s->rank[op] / 64] |= UINT64_C(1) << s->rank[op] % 64;
 }
 
-/* Whether the op can run there, its group's choice being made already. */
+/* As regal_devices_left says, with fewer instructions for one device. */
 static bool may_run(const regal_problem *problem, const scratch *s, uint32_t op,
                     uint32_t device) {
   if (problem->leader && s->placed[problem->leader[op]])
@@ -225,11 +225,7 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
   s->clock_ns[device] = end;
   s->ready[s->rank[op] / 64] &= ~(UINT64_C(1) << s->rank[op] % 64);
   s->order[position - 1] = op;
-  s->placement[op] = (uint8_t)device;
-  if (problem->leader) {
-    s->placement[problem->leader[op]] = (uint8_t)device;
-    s->placed[problem->leader[op]] = 1;
-  }
+  regal_place_op(problem, s->placed, s->placement, op, device);
   uint32_t use_end = problem->use_begin[problem->output_begin[op + 1]];
   for (uint32_t u = problem->use_begin[problem->output_begin[op]]; u < use_end;
        u++) {
@@ -306,13 +302,11 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 }
 
 /* The plan's order as priorities, unblended; devices are the decoder's. */
-static regal_status encode(regal_context *context, const regal_problem *problem,
-                           const regal_plan *plan, regal_gene *genes) {
-  (void)context;
+static void encode(const regal_problem *problem, const regal_plan *plan,
+                   regal_gene *genes) {
   regal_encode_order(plan, genes);
   genes[problem->ops] = REGAL_GENE_LARGEST;
   genes[problem->ops + 1] = 0;
-  return REGAL_OK;
 }
 
 const regal_decoder regal_decoder_clock = {

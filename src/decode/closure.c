@@ -79,13 +79,6 @@ static double weight_of(regal_gene gene) {
   return regal_gene_unit(gene) / (1 - regal_gene_unit(gene));
 }
 
-static uint64_t devices_for(const regal_problem *problem, const scratch *s,
-                            uint32_t op) {
-  if (problem->leader && s->estimate.placed[problem->leader[op]])
-    return UINT64_C(1) << s->placement[problem->leader[op]];
-  return problem->allowed[op];
-}
-
 static int64_t end_on(const regal_problem *problem, const scratch *s,
                       uint32_t op, uint32_t device) {
   return regal_later(s->clock_ns[device], s->ready_ns[op]) +
@@ -113,7 +106,8 @@ static uint32_t choose_device(const regal_problem *problem, scratch *s,
                               uint32_t op, const regal_gene *affinity,
                               regal_device_memory *chosen) {
   int64_t reused = regal_memory_estimate_reused(&s->estimate, problem, op);
-  uint64_t left = devices_for(problem, s, op);
+  uint64_t left =
+      regal_devices_left(problem, s->estimate.placed, s->placement, op);
   uint32_t best = REGAL_NONE;
   double least = 0;
   for (; left; left &= left - 1) {
@@ -147,9 +141,7 @@ static void place(const regal_problem *problem, scratch *s, uint32_t op,
   uint32_t device = choose_device(problem, s, op, affinity, &chosen);
   regal_memory_estimate_run(&s->estimate, problem, op, device, chosen);
   s->worst = regal_later(s->worst, chosen.peak);
-  s->placement[op] = (uint8_t)device;
-  if (problem->leader)
-    s->placement[problem->leader[op]] = (uint8_t)device;
+  regal_place_op(problem, s->estimate.placed, s->placement, op, device);
   if (problem->objective == REGAL_RUNTIME)
     run_clock(problem, s, op, device);
 }
@@ -192,9 +184,8 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 }
 
 /* The plan's order and its devices, outweighing all bytes. */
-static regal_status encode(regal_context *context, const regal_problem *problem,
-                           const regal_plan *plan, regal_gene *genes) {
-  (void)context;
+static void encode(const regal_problem *problem, const regal_plan *plan,
+                   regal_gene *genes) {
   regal_gene *affinity = genes + problem->ops;
   regal_gene *global = affinity + (size_t)problem->ops * problem->devices;
   regal_encode_order(plan, genes);
@@ -202,7 +193,6 @@ static regal_status encode(regal_context *context, const regal_problem *problem,
   global[WEIGHT] = REGAL_GENE_LARGEST;
   global[BIAS] = REGAL_GENE_LARGEST;
   global[PEAK] = 0;
-  return REGAL_OK;
 }
 
 const regal_decoder regal_decoder_closure = {

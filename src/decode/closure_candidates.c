@@ -129,33 +129,15 @@ void regal_closure_candidates_layout(regal_closure_candidates *candidates,
   lay_out_tournament(&candidates->tournament, carver, problem->ops);
 }
 
-/* Transposes the rows of successors. */
-static void fill_before(regal_closure_candidates *candidates,
-                        const regal_problem *problem) {
-  uint32_t *begin = candidates->before_begin, count = 0;
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    begin[op] = count;
-    count += problem->predecessors[op];
-  }
-  for (uint32_t op = 0; op < problem->ops; op++)
-    for (REGAL_ROW(s, problem->successor_begin, op))
-      candidates->before[begin[problem->successor[s]]++] = op;
-  for (uint32_t op = problem->ops; op > 0; op--)
-    begin[op] = begin[op - 1];
-  begin[0] = 0;
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    candidates->all_before[op] = 0;
-    for (REGAL_ROW(b, begin, op))
-      candidates->all_before[op] ^= candidates->before[b];
-  }
-}
-
+/* The arrays are new, and so zero. */
 void regal_closure_candidates_fill(regal_closure_candidates *candidates,
                                    const regal_problem *problem) {
-  fill_before(candidates, problem);
-  candidates->stamp = 0;
+  regal_rows_transpose(problem->ops, problem->successor_begin,
+                       problem->successor, problem->ops,
+                       candidates->before_begin, candidates->before);
   for (uint32_t op = 0; op < problem->ops; op++)
-    candidates->kept[op] = 0;
+    for (REGAL_ROW(b, candidates->before_begin, op))
+      candidates->all_before[op] ^= candidates->before[b];
   for (uint32_t t = 0; t < problem->tensors; t++) {
     uint32_t uses = problem->use_begin[t + 1] - problem->use_begin[t];
     candidates->uses[t] = problem->is_final[t] ? uses + NEVER_FREED : uses;

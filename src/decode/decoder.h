@@ -54,8 +54,8 @@ typedef struct regal_decoder {
                           const regal_gene *genes, regal_plan *plan);
   /* Genes that decode to the plan, or to something near it where the decoder
    * cannot say all that the plan does. Every gene is set. */
-  regal_status (*encode)(regal_context *context, const regal_problem *problem,
-                         const regal_plan *plan, regal_gene *genes);
+  void (*encode)(const regal_problem *problem, const regal_plan *plan,
+                 regal_gene *genes);
 } regal_decoder;
 
 /* The decoder of that name; NULL when there is none. */

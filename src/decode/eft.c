@@ -87,9 +87,9 @@ static void fill(scratch *made, const regal_problem *problem) {
 
 REGAL_DEFINE_CREATE_SCRATCH(scratch, layout, fill)
 
-REGAL_INLINE void rank_ops(const regal_problem *problem, scratch *s,
-                           const regal_gene *priority, const regal_gene *global,
-                           bool few) {
+static void rank_ops(const regal_problem *problem, scratch *s,
+                     const regal_gene *priority, const regal_gene *global) {
+  bool few = problem->ops <= REGAL_RANKING_FEW;
   uint64_t share = regal_levels_share(global[BLEND]);
   uint64_t sending = global[TRANSFERS] >> (REGAL_GENE_BITS - 16);
   regal_ranking_begin(&s->ranking, few);
@@ -175,13 +175,6 @@ static void try_device(const regal_problem *problem, scratch *s, uint32_t op,
   made->clock_ns[device] = made->end_ns;
 }
 
-static uint64_t devices_for(const regal_problem *problem, const scratch *s,
-                            uint32_t op) {
-  if (problem->leader && s->placed[problem->leader[op]])
-    return UINT64_C(1) << s->placement[problem->leader[op]];
-  return problem->allowed[op];
-}
-
 /* Of those devices the ones that the op brings least beyond their limits. */
 static uint64_t within_limit(const regal_problem *problem, scratch *s,
                              uint32_t op, uint64_t devices) {
@@ -203,10 +196,9 @@ static uint64_t within_limit(const regal_problem *problem, scratch *s,
 
 REGAL_INLINE uint32_t choose_device(const regal_problem *problem, scratch *s,
                                     uint32_t op, const regal_gene *preference,
-                                    double delay_weight, double preference_ns,
-                                    bool limited) {
-  uint64_t left = devices_for(problem, s, op);
-  if (limited && (left & (left - 1)))
+                                    double delay_weight, double preference_ns) {
+  uint64_t left = regal_devices_left(problem, s->placed, s->placement, op);
+  if (problem->limited && (left & (left - 1)))
     left = within_limit(problem, s, op, left);
   uint32_t best = (uint32_t)__builtin_ctzll(left);
   double least = 0;
@@ -238,11 +230,7 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
   try_device(problem, s, op, device, &made, true);
   memcpy(s->clock_ns, made.clock_ns, problem->devices * sizeof *s->clock_ns);
   s->end_ns[op] = made.end_ns;
-  s->placement[op] = (uint8_t)device;
-  if (problem->leader) {
-    s->placement[problem->leader[op]] = (uint8_t)device;
-    s->placed[problem->leader[op]] = 1;
-  }
+  regal_place_op(problem, s->placed, s->placement, op, device);
   for (REGAL_ROW(t, problem->output_begin, op)) {
     s->present[t] = UINT64_C(1) << device;
     for (REGAL_ROW(u, problem->use_begin, t))
@@ -255,14 +243,13 @@ static void run_op(const regal_problem *problem, scratch *s, uint32_t op,
   }
 }
 
-REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
-                           const regal_gene *preference,
-                           const regal_gene *global, bool limited) {
+static void schedule(const regal_problem *problem, scratch *s,
+                     const regal_gene *preference, const regal_gene *global) {
   int levels = regal_ready_levels((size_t)problem->ops + 1);
   double delay = regal_gene_unit(global[DELAY]),
          bias = regal_gene_unit(global[PREFERENCE]);
   begin(problem, s);
-  if (limited)
+  if (problem->limited)
     regal_memory_estimate_begin(&s->estimate, problem);
   for (uint32_t op = 0; op < problem->ops; op++)
     if (!s->missing[op])
@@ -273,8 +260,8 @@ REGAL_INLINE void schedule(const regal_problem *problem, scratch *s,
     uint32_t op = s->by_rank[rank];
     uint32_t device = choose_device(
         problem, s, op, preference + (size_t)op * problem->devices,
-        2 * delay * delay, 4 * bias * bias * (double)s->mean_ns, limited);
-    if (limited)
+        2 * delay * delay, 4 * bias * bias * (double)s->mean_ns);
+    if (problem->limited)
       regal_memory_estimate_take(&s->estimate, problem, op, device);
     s->order[i] = op;
     run_op(problem, s, op, device, levels);
@@ -287,14 +274,8 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
   const regal_gene *preference = genes + problem->ops;
   const regal_gene *global =
       preference + (size_t)problem->ops * problem->devices;
-  if (problem->ops <= REGAL_RANKING_FEW)
-    rank_ops(problem, s, genes, global, true);
-  else
-    rank_ops(problem, s, genes, global, false);
-  if (problem->limited)
-    schedule(problem, s, preference, global, true);
-  else
-    schedule(problem, s, preference, global, false);
+  rank_ops(problem, s, genes, global);
+  schedule(problem, s, preference, global);
   if (problem->machine->overlapped)
     return regal_walk_late(problem, &s->walk, s->order, s->placement, plan);
   return regal_walk_within_limit(problem, &s->walk, s->order, s->placement,
@@ -302,9 +283,8 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
 }
 
 /* The plan's order as priorities and its devices as strong preferences. */
-static regal_status encode(regal_context *context, const regal_problem *problem,
-                           const regal_plan *plan, regal_gene *genes) {
-  (void)context;
+static void encode(const regal_problem *problem, const regal_plan *plan,
+                   regal_gene *genes) {
   regal_gene *preference = genes + problem->ops;
   regal_gene *global = preference + (size_t)problem->ops * problem->devices;
   regal_encode_order(plan, genes);
@@ -313,7 +293,6 @@ static regal_status encode(regal_context *context, const regal_problem *problem,
   global[DELAY] = 0;
   global[PREFERENCE] = REGAL_GENE_LARGEST;
   global[TRANSFERS] = 0;
-  return REGAL_OK;
 }
 
 const regal_decoder regal_decoder_eft = {

@@ -37,6 +37,27 @@ REGAL_INLINE void regal_place_by_affinity(const regal_problem *problem,
       placement[op] = placement[problem->leader[op]];
 }
 
+/* For decoders that choose devices op by op. placed[op], at a group's first op,
+ * says that the group has a device: the only one that is left to its ops. */
+static inline uint64_t regal_devices_left(const regal_problem *problem,
+                                          const uint8_t *placed,
+                                          const uint8_t *placement,
+                                          uint32_t op) {
+  if (problem->leader && placed[problem->leader[op]])
+    return UINT64_C(1) << placement[problem->leader[op]];
+  return problem->allowed[op];
+}
+
+static inline void regal_place_op(const regal_problem *problem, uint8_t *placed,
+                                  uint8_t *placement, uint32_t op,
+                                  uint32_t device) {
+  placement[op] = (uint8_t)device;
+  if (problem->leader) {
+    placement[problem->leader[op]] = (uint8_t)device;
+    placed[problem->leader[op]] = 1;
+  }
+}
+
 /* Affinities that are largest for the plan's devices, renamed by `relabel`
  * unless that is NULL. */
 void regal_encode_devices(const regal_problem *problem, const regal_plan *plan,

@@ -14,7 +14,7 @@ void regal_memory_estimate_layout(regal_memory_estimate *estimate,
   estimate->high = regal_carve(carver, ops, 8);
   estimate->kept = regal_carve(carver, ops, 8);
   estimate->uses = regal_carve(carver, tensors, 4);
-  estimate->parameter_begin = regal_carve(carver, ops + 2, 4);
+  estimate->parameter_begin = regal_carve(carver, ops + 1, 4);
   estimate->parameter = regal_carve(carver, readers, 4);
   estimate->left = regal_carve(carver, tensors, 4);
   estimate->present = regal_carve(carver, tensors, 8);
@@ -22,28 +22,13 @@ void regal_memory_estimate_layout(regal_memory_estimate *estimate,
   estimate->placed = regal_carve(carver, ops, 1);
 }
 
-/* Transposes the rows of readers. */
-static void fill_parameters(regal_memory_estimate *estimate,
-                            const regal_problem *problem) {
-  uint32_t *begin = estimate->parameter_begin;
-  memset(begin, 0, ((size_t)problem->ops + 2) * sizeof *begin);
-  if (!problem->shared)
-    return;
-  uint32_t readers = problem->reader_begin[problem->shared];
-  for (uint32_t r = 0; r < readers; r++)
-    begin[problem->reader[r] + 2]++;
-  for (uint32_t op = 0; op < problem->ops; op++)
-    begin[op + 2] += begin[op + 1];
-  for (uint32_t p = 0; p < problem->shared; p++)
-    for (REGAL_ROW(r, problem->reader_begin, p))
-      estimate->parameter[begin[problem->reader[r] + 1]++] = p;
-}
-
+/* The arrays are new, and so zero. */
 void regal_memory_estimate_fill(regal_memory_estimate *estimate,
                                 const regal_problem *problem) {
-  fill_parameters(estimate, problem);
-  memset(estimate->resident, 0, problem->ops * sizeof *estimate->resident);
-  memset(estimate->kept, 0, problem->ops * sizeof *estimate->kept);
+  if (problem->shared)
+    regal_rows_transpose(problem->shared, problem->reader_begin,
+                         problem->reader, problem->ops,
+                         estimate->parameter_begin, estimate->parameter);
   for (uint32_t op = 0; op < problem->ops; op++) {
     estimate->resident[regal_problem_leader(problem, op)] +=
         problem->resident_bytes[op];

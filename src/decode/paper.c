@@ -231,12 +231,11 @@ REGAL_INLINE void take_any(const regal_problem *problem, scratch *s,
 
 static void record_step(const regal_problem *problem, const scratch *s,
                         const item *next, regal_plan *plan) {
-  regal_step *step = &plan->steps[plan->step_count++];
   if (next->subject < problem->ops)
-    *step = (regal_step){next->subject, REGAL_RUN, next->to, next->to};
+    regal_plan_add_run(plan, next->subject, next->to);
   else
-    *step =
-        regal_plan_send(problem, s->send_tensor[next->subject - problem->ops],
+    regal_plan_add_send(plan, problem,
+                        s->send_tensor[next->subject - problem->ops],
                         next->from, next->to);
 }
 
@@ -361,8 +360,6 @@ static regal_fitness decode(const regal_problem *problem, void *memory,
                                     regal_problem_needs_memory(problem));
 }
 
-/* Priorities fall along the plan, so that it is the only order which the
- * topological sort can find (up to 2^24 steps). */
 /* Transfers that the plan does not need would leave as soon as they could. */
 static void encode_transfers(const regal_problem *problem,
                              const regal_gene *priority, regal_gene *transfer) {
@@ -373,17 +370,16 @@ static void encode_transfers(const regal_problem *problem,
         transfer[(size_t)t * d + a] = priority[op];
 }
 
-static regal_status encode(regal_context *context, const regal_problem *problem,
-                           const regal_plan *plan, regal_gene *genes) {
-  (void)context;
+/* Priorities fall along the plan, so that it is the only order which the
+ * topological sort can find (up to 2^24 steps). */
+static void encode(const regal_problem *problem, const regal_plan *plan,
+                   regal_gene *genes) {
   uint32_t d = problem->devices;
   uint8_t relabel[REGAL_MAX_DEVICES];
   regal_gene *priority = genes + (size_t)problem->ops * d;
   regal_gene *transfer = priority + problem->ops;
   regal_encode_placement(problem, plan, genes, relabel);
-  for (uint32_t i = 0; i < plan->step_count; i++)
-    if (regal_step_runs(&plan->steps[i]))
-      priority[plan->steps[i].op] = regal_encode_position(plan, i);
+  regal_encode_order(plan, priority);
   encode_transfers(problem, priority, transfer);
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
@@ -391,7 +387,6 @@ static regal_status encode(regal_context *context, const regal_problem *problem,
       transfer[(size_t)regal_plan_tensor(problem, step) * d +
                relabel[step->to]] = regal_encode_position(plan, i);
   }
-  return REGAL_OK;
 }
 
 const regal_decoder regal_decoder_paper = {

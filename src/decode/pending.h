@@ -92,9 +92,7 @@ REGAL_INLINE void regal_pending_send(regal_pending *pending,
        tensor = pending->after[(size_t)tensor * d + to]) {
     regal_running_cost_send(running, problem, placement, tensor, from, to,
                             mode.memory, mode.overlapped);
-    if (plan)
-      plan->steps[plan->step_count++] =
-          regal_plan_send(problem, tensor, from, to);
+    regal_plan_add_send(plan, problem, tensor, from, to);
   }
   pending->first[link] = REGAL_NONE;
 }

@@ -46,21 +46,19 @@ static inline void regal_ready_layout(regal_ready *ready, regal_carver *carver,
  * beside the telling instead of after it: the chain from one item to the next
  * is what limits the speed of decoding. When all is done only the sentinel is
  * left, and is removed: the block is clean for the next chromosome. */
-REGAL_INLINE void regal_ready_push(regal_ready *ready, uint32_t rank,
-                                   int levels) {
-  for (int l = 0; l < levels - 1; l++)
-    ready->level[l][(uint64_t)rank >> (6 * l + 6)] |=
-        UINT64_C(1) << ((uint64_t)rank >> (6 * l) & 63);
-  ready->top |= UINT64_C(1) << ((uint64_t)rank >> (6 * levels - 6));
-}
 
-/* The same if `wanted` is 1, nothing if it is 0, without a branch. */
+/* Adds the rank if `wanted` is 1; nothing if it is 0, without a branch. */
 REGAL_INLINE void regal_ready_push_if(regal_ready *ready, uint32_t rank,
                                       uint64_t wanted, int levels) {
   for (int l = 0; l < levels - 1; l++)
     ready->level[l][(uint64_t)rank >> (6 * l + 6)] |=
         wanted << ((uint64_t)rank >> (6 * l) & 63);
   ready->top |= wanted << ((uint64_t)rank >> (6 * levels - 6));
+}
+
+REGAL_INLINE void regal_ready_push(regal_ready *ready, uint32_t rank,
+                                   int levels) {
+  regal_ready_push_if(ready, rank, 1, levels);
 }
 
 /* The lowest rank; the set must not be empty. */

@@ -44,8 +44,7 @@ REGAL_INLINE void run_batched(const regal_problem *problem, regal_walk *walk,
     fetch_inputs(problem, walk, placement, op, i + 1, plan, mode);
     regal_running_cost_run(&walk->running, problem, op, device, mode.memory,
                            mode.overlapped);
-    if (plan)
-      plan->steps[plan->step_count++] = regal_plan_run(op, device);
+    regal_plan_add_run(plan, op, device);
     walk->position[op] = i + 1;
     if (!nothing_to_add)
       regal_pending_add(&walk->pending, problem, placement, op, mode);
@@ -83,9 +82,7 @@ REGAL_INLINE void send_late(const regal_problem *problem, regal_walk *walk,
     walk->sent[tensor] |= UINT64_C(1) << device;
     regal_running_cost_send(&walk->running, problem, placement, tensor, home,
                             device, memory, overlapped);
-    if (plan)
-      plan->steps[plan->step_count++] =
-          regal_plan_send(problem, tensor, home, device);
+    regal_plan_add_send(plan, problem, tensor, home, device);
   }
 }
 
@@ -100,8 +97,7 @@ REGAL_INLINE void run_late(const regal_problem *problem, regal_walk *walk,
     send_late(problem, walk, placement, op, plan, memory, overlapped);
     regal_running_cost_run(&walk->running, problem, op, device, memory,
                            overlapped);
-    if (plan)
-      plan->steps[plan->step_count++] = regal_plan_run(op, device);
+    regal_plan_add_run(plan, op, device);
   }
 }
 
@@ -200,9 +196,7 @@ static void send_batch(const regal_problem *problem, regal_walk *walk,
         continue;
       regal_running_cost_send(&walk->running, problem, placement, tensor, from,
                               from ^ 1, true, false);
-      if (plan)
-        plan->steps[plan->step_count++] =
-            regal_plan_send(problem, tensor, from, from ^ 1);
+      regal_plan_add_send(plan, problem, tensor, from, from ^ 1);
     }
 }
 
@@ -227,8 +221,7 @@ regal_fitness regal_walk_timely(const regal_problem *problem, regal_walk *walk,
     for (uint32_t i = first; i < end; i++) {
       uint32_t op = order[i], device = placement[op];
       regal_running_cost_run(&walk->running, problem, op, device, true, false);
-      if (plan)
-        plan->steps[plan->step_count++] = regal_plan_run(op, device);
+      regal_plan_add_run(plan, op, device);
     }
   }
   return regal_running_cost_fitness(&walk->running, problem, true);

@@ -148,13 +148,13 @@ regal_status regal_brkga_create(regal_search *search,
   made->decoder = decoder;
   made->threads = regal_pool_threads(search->pool);
   regal_status status = set_up(made, settings);
-  if (status == REGAL_OK && search->best)
-    status = decoder->encode(search->context, search->problem, search->best,
-                             regal_brkga_chromosome(made, made->ranked[0]));
   if (status != REGAL_OK) {
     regal_brkga_free(made);
     return status;
   }
+  if (search->best)
+    decoder->encode(search->problem, search->best,
+                    regal_brkga_chromosome(made, made->ranked[0]));
   *brkga = made;
   return REGAL_OK;
 }

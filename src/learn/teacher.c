@@ -23,7 +23,7 @@ regal_status regal_teacher_genes(const regal_worker *worker,
                     seed >> 1, TEACHER_EVALUATIONS);
   regal_status status = regal_auto(&search, settings);
   if (status == REGAL_OK)
-    status = decoder->encode(worker->context, problem, search.best, genes);
+    decoder->encode(problem, search.best, genes);
   regal_search_close(&search);
   return status;
 }

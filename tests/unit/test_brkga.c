@@ -428,7 +428,7 @@ static void test_warm_start(void **state) {
   size_t bytes = brkga->genes * sizeof(regal_gene);
   regal_gene *encoded = calloc(brkga->genes, sizeof(regal_gene));
   assert_non_null(encoded);
-  regal_decoder_paper.encode(b->context, b->problem, b->search.best, encoded);
+  regal_decoder_paper.encode(b->problem, b->search.best, encoded);
   assert_memory_equal(regal_brkga_chromosome(brkga, 0), encoded, bytes);
   assert_true(regal_brkga_step(brkga));
   assert_memory_equal(brkga->best, encoded, bytes);

@@ -307,8 +307,7 @@ static void write_blocking(const regal_level *level, regal_walk *walk,
     for (uint32_t k = level->member_begin[step->op];
          k < level->member_begin[step->op + 1]; k++, ran++) {
       uint32_t op = level->member[k];
-      plan->steps[plan->step_count++] =
-          (regal_step){op, REGAL_RUN, step->device, step->device};
+      regal_plan_add_run(plan, op, step->device);
       regal_pending_add(&walk->pending, fine, placement, op, mode);
     }
   }

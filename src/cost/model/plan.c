@@ -83,10 +83,9 @@ regal_status regal_plan_from_order(regal_context *context,
       if (home == device || (sent[tensor] >> device & 1))
         continue;
       sent[tensor] |= UINT64_C(1) << device;
-      made->steps[made->step_count++] =
-          regal_plan_send(problem, tensor, home, device);
+      regal_plan_add_send(made, problem, tensor, home, device);
     }
-    made->steps[made->step_count++] = regal_plan_run(op, device);
+    regal_plan_add_run(made, op, device);
   }
   regal_release(context, sent);
   *plan = made;

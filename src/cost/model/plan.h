@@ -29,6 +29,24 @@ static inline regal_step regal_plan_run(uint32_t op, uint32_t device) {
 /* The step that sends problem tensor `tensor` from one device to another. */
 regal_step regal_plan_send(const regal_problem *problem, uint32_t tensor,
                            uint32_t from, uint32_t to);
+
+/* Both as the next step of a plan that has room for it; nothing if that is
+ * NULL, where only the cost is wanted. */
+static inline void regal_plan_add_run(regal_plan *plan, uint32_t op,
+                                      uint32_t device) {
+  if (plan)
+    plan->steps[plan->step_count++] = regal_plan_run(op, device);
+}
+
+static inline void regal_plan_add_send(regal_plan *plan,
+                                       const regal_problem *problem,
+                                       uint32_t tensor, uint32_t from,
+                                       uint32_t to) {
+  if (plan)
+    plan->steps[plan->step_count++] =
+        regal_plan_send(problem, tensor, from, to);
+}
+
 /* The problem's tensor that a send step carries. */
 uint32_t regal_plan_tensor(const regal_problem *problem,
                            const regal_step *step);

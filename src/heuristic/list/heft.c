@@ -216,10 +216,10 @@ static void append_steps(heft *pass, uint32_t op, uint32_t device,
   for (uint32_t i = 0; i < pass->arrival_count; i++) {
     const arrival *input = &pass->arrivals[i];
     if (must_travel(pass, input, device))
-      plan->steps[plan->step_count++] =
-          regal_plan_send(pass->problem, input->tensor, input->from, device);
+      regal_plan_add_send(plan, pass->problem, input->tensor, input->from,
+                          device);
   }
-  plan->steps[plan->step_count++] = regal_plan_run(op, device);
+  regal_plan_add_run(plan, op, device);
 }
 
 static void place_op(heft *pass, uint32_t op, uint32_t device,

@@ -100,22 +100,9 @@ static void layout(regal_bisection *b, regal_carver *carver, size_t pins) {
   b->side = regal_carve(carver, b->vertices, 1);
   b->bytes = regal_carve(carver, b->nets, 8);
   b->pin_begin = regal_carve(carver, (size_t)b->nets + 1, 4);
-  b->net_begin = regal_carve(carver, (size_t)b->vertices + 2, 4);
+  b->net_begin = regal_carve(carver, (size_t)b->vertices + 1, 4);
   b->pin = regal_carve(carver, pins, 4);
   b->net = regal_carve(carver, pins, 4);
-}
-
-/* The other way round: from vertices to nets. */
-static void turn_nets(regal_bisection *b) {
-  uint32_t pins = b->pin_begin[b->nets];
-  memset(b->net_begin, 0, ((size_t)b->vertices + 2) * 4);
-  for (uint32_t i = 0; i < pins; i++)
-    b->net_begin[b->pin[i] + 2]++;
-  for (uint32_t v = 0; v < b->vertices; v++)
-    b->net_begin[v + 2] += b->net_begin[v + 1];
-  for (uint32_t n = 0; n < b->nets; n++)
-    for (REGAL_ROW(i, b->pin_begin, n))
-      b->net[b->net_begin[b->pin[i] + 1]++] = n;
 }
 
 /* Counts nets and pins, or fills them in when there is room. */
@@ -176,7 +163,8 @@ static regal_status make_bisection(partitioner *p, const uint32_t *members,
   if (carver.base) {
     layout(b, &carver, pins);
     list_nets(p, b);
-    turn_nets(b);
+    regal_rows_transpose(b->nets, b->pin_begin, b->pin, b->vertices,
+                         b->net_begin, b->net);
   }
   for (uint32_t v = 0; v < count && carver.base; v++) {
     uint64_t allowed = p->problem->allowed[members[v]];

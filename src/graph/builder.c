@@ -212,7 +212,6 @@ regal_status regal_builder_add_output(regal_builder *builder, uint32_t op,
   builder->outputs[builder->output_count++] =
       (regal_built_output){bytes, op, port, is_final};
   builder->total_bytes = total;
-  builder->tensor_bytes += bytes;
   return REGAL_OK;
 }
 

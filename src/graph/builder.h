@@ -57,7 +57,7 @@ struct regal_builder {
   size_t name_capacity;
   size_t parameter_count, parameter_use_count, mark_count;
   size_t parameter_capacity, parameter_use_capacity, mark_capacity;
-  int64_t work_ns, tensor_bytes, resident_bytes;
+  int64_t work_ns, resident_bytes;
   int64_t total_bytes; /* tensors, temporary, resident, and parameters on
                           as many devices as there can be */
   uint32_t next_id;    /* REGAL_NONE: the count of ops so far */

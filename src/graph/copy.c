@@ -25,9 +25,6 @@ static void *copy_array(copier *c, const void *from, size_t count,
   return made;
 }
 
-#define COPY(field, count)                                                     \
-  made->field = copy_array(&c, graph->field, (count), sizeof *graph->field)
-
 static size_t name_bytes(const regal_graph *graph) {
   size_t bytes = 0;
   for (uint32_t op = 0; op < graph->ops; op++) {
@@ -38,53 +35,20 @@ static size_t name_bytes(const regal_graph *graph) {
   return bytes;
 }
 
-/* `made` has the graph's numbers and none of its arrays. */
+/* Every array of `made` starts as NULL, so that a copy that fails half way can
+ * be freed like any graph. */
 static bool copy_arrays(const regal_graph *graph, regal_graph *made) {
   copier c = {made->context, false};
-  size_t ops = graph->ops, tensors = graph->tensors;
-  COPY(run_ns, ops);
-  COPY(temporary_bytes, ops);
-  COPY(resident_bytes, ops);
-  COPY(id, ops);
-  COPY(op_of_id, graph->file_nodes);
-  COPY(name_begin, ops);
-  COPY(names, name_bytes(graph));
-  COPY(output_begin, ops + 1);
-  COPY(producer, tensors);
-  COPY(bytes, tensors);
-  COPY(is_final, tensors);
-  COPY(may_reuse, tensors);
-  COPY(input_begin, ops + 1);
-  COPY(input, graph->uses);
-  COPY(use_begin, tensors + 1);
-  COPY(consumer, graph->uses);
-  COPY(control_in_begin, ops + 1);
-  COPY(control_in, graph->controls);
-  COPY(control_out_begin, ops + 1);
-  COPY(control_out, graph->controls);
-  COPY(parameter_bytes, graph->parameters);
-  COPY(parameter_begin, ops + 1);
-  COPY(parameter, graph->parameter_begin[ops]);
+#define CLEAR(array, count) made->array = NULL;
+#define COPY(array, count)                                                     \
+  made->array = copy_array(&c, graph->array, count, sizeof *graph->array);
+  REGAL_GRAPH_ARRAYS(CLEAR, graph)
+  made->names = NULL;
+  made->parameter = NULL;
+  REGAL_GRAPH_ARRAYS(COPY, graph)
+  COPY(names, name_bytes(graph))
+  COPY(parameter, graph->parameter_begin[graph->ops])
   return !c.failed;
-}
-
-/* The numbers only: every array starts as NULL, so that a copy that fails half
- * way can be freed like any graph. */
-static regal_graph numbers_of(const regal_graph *graph) {
-  return (regal_graph){
-      .ops = graph->ops,
-      .tensors = graph->tensors,
-      .uses = graph->uses,
-      .controls = graph->controls,
-      .file_nodes = graph->file_nodes,
-      .parameters = graph->parameters,
-      .checksum = graph->checksum,
-      .reusing_tensors = graph->reusing_tensors,
-      .work_ns = graph->work_ns,
-      .critical_ns = graph->critical_ns,
-      .tensor_bytes = graph->tensor_bytes,
-      .total_resident_bytes = graph->total_resident_bytes,
-  };
 }
 
 regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
@@ -92,8 +56,10 @@ regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
   regal_graph *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(context);
-  *made = numbers_of(graph);
+  *made = *graph;
   made->context = context;
+  made->notes = NULL;
+  made->note_count = made->note_capacity = 0;
   if (!copy_arrays(graph, made)) {
     regal_graph_free(made);
     return regal_fail_memory(context);

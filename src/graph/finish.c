@@ -20,8 +20,6 @@ typedef struct finish {
 #define MAKE(context, array, count)                                            \
   (((array) = regal_alloc((context), (count), sizeof *(array))) != NULL)
 
-/* -- Order ----------------------------------------------------------------- */
-
 static uint32_t count_file_nodes(const regal_builder *builder) {
   uint32_t nodes = builder->file_nodes;
   for (size_t i = 0; i < builder->op_count; i++)
@@ -29,6 +27,26 @@ static uint32_t count_file_nodes(const regal_builder *builder) {
       nodes = builder->ops[i].position + 1;
   return nodes;
 }
+
+/* The arrays, as long as they are before doubles are left out. */
+static regal_status make_arrays(const finish *finish) {
+  regal_graph *graph = finish->graph;
+  const regal_builder *builder = finish->builder;
+  bool made = true;
+#define MAKE_ARRAY(array, count)                                               \
+  made = made && MAKE(graph->context, graph->array, count);
+  graph->ops = (uint32_t)builder->op_count;
+  graph->tensors = (uint32_t)builder->output_count;
+  graph->file_nodes = count_file_nodes(builder);
+  graph->uses = (uint32_t)builder->input_count;
+  graph->controls = (uint32_t)builder->control_count;
+  graph->parameters = (uint32_t)builder->parameter_count;
+  REGAL_GRAPH_ARRAYS(MAKE_ARRAY, graph)
+  MAKE_ARRAY(parameter, builder->parameter_use_count)
+  return made ? REGAL_OK : regal_fail_memory(graph->context);
+}
+
+/* -- Order ----------------------------------------------------------------- */
 
 static regal_status index_positions(const regal_builder *builder,
                                     uint32_t *op_at, uint32_t nodes) {
@@ -101,9 +119,7 @@ static regal_status sort_ops(finish *finish) {
 static regal_status order_ops(finish *finish) {
   regal_graph *graph = finish->graph;
   regal_context *context = graph->context;
-  graph->file_nodes = count_file_nodes(finish->builder);
-  if (!MAKE(context, graph->op_of_id, graph->file_nodes) ||
-      !MAKE(context, finish->order, graph->ops) ||
+  if (!MAKE(context, finish->order, graph->ops) ||
       !MAKE(context, finish->number, graph->ops))
     return regal_fail_memory(context);
   REGAL_TRY(
@@ -118,36 +134,6 @@ static regal_status order_ops(finish *finish) {
 }
 
 /* -- Ops and tensors ------------------------------------------------------- */
-
-static regal_status make_arrays(const finish *finish) {
-  regal_graph *graph = finish->graph;
-  regal_context *context = graph->context;
-  const regal_builder *builder = finish->builder;
-  size_t ops = graph->ops, tensors = graph->tensors;
-  size_t uses = builder->input_count, controls = builder->control_count;
-  bool made = MAKE(context, graph->run_ns, ops) &&
-              MAKE(context, graph->temporary_bytes, ops) &&
-              MAKE(context, graph->resident_bytes, ops) &&
-              MAKE(context, graph->id, ops) &&
-              MAKE(context, graph->name_begin, ops) &&
-              MAKE(context, graph->output_begin, ops + 1) &&
-              MAKE(context, graph->producer, tensors) &&
-              MAKE(context, graph->bytes, tensors) &&
-              MAKE(context, graph->is_final, tensors) &&
-              MAKE(context, graph->may_reuse, tensors) &&
-              MAKE(context, graph->input_begin, ops + 1) &&
-              MAKE(context, graph->input, uses) &&
-              MAKE(context, graph->use_begin, tensors + 1) &&
-              MAKE(context, graph->consumer, uses) &&
-              MAKE(context, graph->control_in_begin, ops + 1) &&
-              MAKE(context, graph->control_in, controls) &&
-              MAKE(context, graph->control_out_begin, ops + 1) &&
-              MAKE(context, graph->control_out, controls) &&
-              MAKE(context, graph->parameter_bytes, builder->parameter_count) &&
-              MAKE(context, graph->parameter_begin, ops + 1) &&
-              MAKE(context, graph->parameter, builder->parameter_use_count);
-  return made ? REGAL_OK : regal_fail_memory(context);
-}
 
 static void fill_ops(const finish *finish) {
   regal_graph *graph = finish->graph;
@@ -235,44 +221,10 @@ static regal_status fill_edges(const finish *finish) {
   return REGAL_OK;
 }
 
-/* -- Totals ---------------------------------------------------------------- */
-
-static int64_t latest_end(const regal_graph *graph, const int64_t *end,
-                          uint32_t op) {
-  int64_t latest = 0;
-  for (REGAL_ROW(i, graph->input_begin, op))
-    if (end[graph->producer[graph->input[i]]] > latest)
-      latest = end[graph->producer[graph->input[i]]];
-  for (REGAL_ROW(i, graph->control_in_begin, op))
-    if (end[graph->control_in[i]] > latest)
-      latest = end[graph->control_in[i]];
-  return latest;
-}
-
-static regal_status fill_totals(const finish *finish) {
-  regal_graph *graph = finish->graph;
-  int64_t *end = regal_alloc(graph->context, graph->ops, sizeof *end);
-  if (!end)
-    return regal_fail_memory(graph->context);
-  graph->work_ns = finish->builder->work_ns;
-  graph->tensor_bytes = finish->builder->tensor_bytes;
-  graph->total_resident_bytes += finish->builder->resident_bytes;
-  for (uint32_t op = 0; op < graph->ops; op++) {
-    end[op] = latest_end(graph, end, op) + graph->run_ns[op];
-    if (end[op] > graph->critical_ns)
-      graph->critical_ns = end[op];
-  }
-  regal_release(graph->context, end);
-  graph->checksum = regal_graph_checksum(graph);
-  return REGAL_OK;
-}
-
 static regal_status build(finish *finish) {
   regal_graph *graph = finish->graph;
-  graph->ops = (uint32_t)finish->builder->op_count;
-  graph->tensors = (uint32_t)finish->builder->output_count;
-  REGAL_TRY(order_ops(finish));
   REGAL_TRY(make_arrays(finish));
+  REGAL_TRY(order_ops(finish));
   fill_ops(finish);
   fill_tensors(finish);
   regal_builder_fill_marks(finish->builder, finish->number, graph);
@@ -281,7 +233,8 @@ static regal_status build(finish *finish) {
       regal_builder_fill_parameters(finish->builder, finish->number, graph));
   graph->names = finish->builder->names;
   finish->builder->names = NULL;
-  return fill_totals(finish);
+  graph->total_resident_bytes += finish->builder->resident_bytes;
+  return regal_graph_settle(graph);
 }
 
 static regal_status check_and_build(regal_builder *builder,

@@ -10,20 +10,10 @@
 void regal_graph_free(regal_graph *graph) {
   if (!graph)
     return;
-  void *arrays[] = {graph->run_ns,          graph->temporary_bytes,
-                    graph->resident_bytes,  graph->id,
-                    graph->op_of_id,        graph->name_begin,
-                    graph->names,           graph->output_begin,
-                    graph->producer,        graph->bytes,
-                    graph->is_final,        graph->may_reuse,
-                    graph->input_begin,     graph->input,
-                    graph->use_begin,       graph->consumer,
-                    graph->control_in,      graph->control_in_begin,
-                    graph->control_out,     graph->control_out_begin,
-                    graph->parameter_bytes, graph->parameter_begin,
-                    graph->parameter};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    regal_release(graph->context, arrays[i]);
+#define RELEASE(array, count) regal_release(graph->context, graph->array);
+  REGAL_GRAPH_ARRAYS(RELEASE, graph)
+  regal_release(graph->context, graph->names);
+  regal_release(graph->context, graph->parameter);
   for (size_t i = 0; i < graph->note_count; i++)
     regal_release(graph->context, (void *)graph->notes[i].text);
   regal_release(graph->context, graph->notes);

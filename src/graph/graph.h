@@ -57,6 +57,31 @@ struct regal_graph {
   size_t note_count, note_capacity;
 };
 
+/* The arrays with their lengths, for what is done to all of them alike; names
+ * and parameters come after these. */
+#define REGAL_GRAPH_ARRAYS(ROW, graph)                                         \
+  ROW(run_ns, (graph)->ops)                                                    \
+  ROW(temporary_bytes, (graph)->ops)                                           \
+  ROW(resident_bytes, (graph)->ops)                                            \
+  ROW(id, (graph)->ops)                                                        \
+  ROW(op_of_id, (graph)->file_nodes)                                           \
+  ROW(name_begin, (graph)->ops)                                                \
+  ROW(output_begin, (size_t)(graph)->ops + 1)                                  \
+  ROW(producer, (graph)->tensors)                                              \
+  ROW(bytes, (graph)->tensors)                                                 \
+  ROW(is_final, (graph)->tensors)                                              \
+  ROW(may_reuse, (graph)->tensors)                                             \
+  ROW(input_begin, (size_t)(graph)->ops + 1)                                   \
+  ROW(input, (graph)->uses)                                                    \
+  ROW(use_begin, (size_t)(graph)->tensors + 1)                                 \
+  ROW(consumer, (graph)->uses)                                                 \
+  ROW(control_in_begin, (size_t)(graph)->ops + 1)                              \
+  ROW(control_in, (graph)->controls)                                           \
+  ROW(control_out_begin, (size_t)(graph)->ops + 1)                             \
+  ROW(control_out, (graph)->controls)                                          \
+  ROW(parameter_bytes, (graph)->parameters)                                    \
+  ROW(parameter_begin, (size_t)(graph)->ops + 1)
+
 static inline const char *regal_graph_name(const regal_graph *graph,
                                            uint32_t op) {
   return graph->names + graph->name_begin[op];

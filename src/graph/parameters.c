@@ -159,7 +159,6 @@ static void fill_uses(const regal_builder *builder, const uint32_t *number,
 regal_status regal_builder_fill_parameters(const regal_builder *builder,
                                            const uint32_t *number,
                                            regal_graph *graph) {
-  graph->parameters = (uint32_t)builder->parameter_count;
   if (!graph->parameters)
     return REGAL_OK;
   for (uint32_t p = 0; p < graph->parameters; p++)

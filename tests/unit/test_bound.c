@@ -441,7 +441,7 @@ static void test_memory_runs_out(void **state) {
     if (!memory.failed)
       break;
   }
-  assert_int_equal(failures, 13);
+  assert_int_equal(failures, 5);
 }
 
 int main(void) {

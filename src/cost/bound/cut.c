@@ -10,8 +10,6 @@
  */
 #include "cost/bound/parts.h"
 
-#include "base/carve.h"
-#include "base/compare.h"
 #include "cost/bound/flow.h"
 
 enum { SOURCE = 0, SINK = 1, FIRST_OP = 2 };
@@ -23,31 +21,6 @@ typedef struct cut_bound {
   uint32_t *readers;      /* [tensors] scratch */
   regal_flow flow;
 } cut_bound;
-
-/* Bytes while each op runs in the file's own order. */
-static void rank_by_file_order(cut_bound *state) {
-  const regal_problem *problem = state->problem;
-  __int128 live = 0;
-  for (uint32_t t = 0; t < problem->tensors; t++)
-    state->readers[t] = problem->use_begin[t + 1] - problem->use_begin[t] +
-                        (problem->is_final[t] != 0);
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    uint32_t first = problem->output_begin[op];
-    uint32_t end = problem->output_begin[op + 1];
-    for (uint32_t t = first; t < end; t++)
-      live += problem->bytes[t];
-    __int128 during = live + problem->graph->temporary_bytes[op];
-    int64_t key = during < INT64_MAX ? (int64_t)during : INT64_MAX;
-    state->promising[op] = (regal_keyed){-key, op};
-    for (REGAL_ROW(i, problem->input_begin, op))
-      if (--state->readers[problem->input[i]] == 0)
-        live -= problem->bytes[problem->input[i]];
-    for (uint32_t t = first; t < end; t++)
-      if (!state->readers[t])
-        live -= problem->bytes[t];
-  }
-  regal_keyed_sort(state->promising, problem->ops);
-}
 
 /* Numbers the ops that can run before and after v. Returns the first number
  * that is free. */
@@ -175,10 +148,14 @@ static int64_t largest_cut(cut_bound *state, uint64_t effort, int64_t found) {
 
 static void layout(cut_bound *state, regal_carver *carver) {
   const regal_problem *problem = state->problem;
+  uint32_t pairs =
+      problem->successor_begin[problem->ops] + problem->uses + problem->tensors;
   state->node = regal_carve(carver, problem->ops, 4);
   state->promising =
       regal_carve(carver, problem->ops, sizeof *state->promising);
   state->readers = regal_carve(carver, problem->tensors, 4);
+  regal_flow_layout(&state->flow, carver,
+                    FIRST_OP + problem->ops + problem->tensors, pairs);
 }
 
 regal_status regal_bound_cut(regal_context *context,
@@ -187,15 +164,8 @@ regal_status regal_bound_cut(regal_context *context,
   cut_bound state = {.problem = problem};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
-  uint32_t pairs =
-      problem->successor_begin[problem->ops] + problem->uses + problem->tensors;
-  regal_status status = regal_flow_create(
-      context, FIRST_OP + problem->ops + problem->tensors, pairs, &state.flow);
-  if (status == REGAL_OK) {
-    rank_by_file_order(&state);
-    *bytes = largest_cut(&state, effort, at_least);
-    regal_flow_release(context, &state.flow);
-  }
+  regal_rank_by_file_order(problem, state.readers, state.promising);
+  *bytes = largest_cut(&state, effort, at_least);
   regal_release(context, carver.base);
-  return status;
+  return REGAL_OK;
 }

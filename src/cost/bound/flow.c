@@ -9,35 +9,20 @@
  */
 #include "cost/bound/flow.h"
 
-#include "base/carve.h"
-
 #define SOURCE 0
 #define SINK 1
 #define NO_ARC UINT32_MAX
 #define UNSEEN UINT32_MAX
 
-static void layout(regal_flow *flow, regal_carver *carver) {
-  flow->first = regal_carve(carver, flow->most_nodes, 4);
-  flow->level = regal_carve(carver, flow->most_nodes, 4);
-  flow->cursor = regal_carve(carver, flow->most_nodes, 4);
-  flow->queue = regal_carve(carver, flow->most_nodes, 4);
-  flow->next = regal_carve(carver, flow->most_arcs, 4);
-  flow->to = regal_carve(carver, flow->most_arcs, 4);
-  flow->left = regal_carve(carver, flow->most_arcs, 8);
-}
-
-regal_status regal_flow_create(regal_context *context, uint32_t nodes,
-                               uint32_t pairs, regal_flow *flow) {
-  *flow = (regal_flow){.most_nodes = nodes, .most_arcs = 2 * pairs};
-  regal_carver carver = {NULL, 0};
-  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(flow, &carver)));
-  flow->block = carver.base;
-  return REGAL_OK;
-}
-
-void regal_flow_release(regal_context *context, regal_flow *flow) {
-  regal_release(context, flow->block);
-  flow->block = NULL;
+void regal_flow_layout(regal_flow *flow, regal_carver *carver, size_t nodes,
+                       size_t pairs) {
+  flow->first = regal_carve(carver, nodes, 4);
+  flow->level = regal_carve(carver, nodes, 4);
+  flow->cursor = regal_carve(carver, nodes, 4);
+  flow->queue = regal_carve(carver, nodes, 4);
+  flow->next = regal_carve(carver, 2 * pairs, 4);
+  flow->to = regal_carve(carver, 2 * pairs, 4);
+  flow->left = regal_carve(carver, 2 * pairs, 8);
 }
 
 void regal_flow_begin(regal_flow *flow, uint32_t nodes) {

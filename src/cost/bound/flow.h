@@ -5,25 +5,22 @@
 #ifndef REGAL_COST_BOUND_FLOW_H
 #define REGAL_COST_BOUND_FLOW_H
 
-#include "base/context.h"
+#include "base/carve.h"
 
 #define REGAL_FLOW_ENDLESS (INT64_MAX / 4)
 
 typedef struct regal_flow {
   uint32_t nodes, arcs;
-  uint32_t most_nodes, most_arcs;
-  uint32_t *first;                  /* [most_nodes] arc out of a node */
-  uint32_t *level, *cursor, *queue; /* [most_nodes] */
-  uint32_t *next, *to;              /* [most_arcs] arc i's reverse: i ^ 1 */
-  int64_t *left;                    /* [most_arcs] */
+  uint32_t *first;                  /* [nodes] arc out of a node */
+  uint32_t *level, *cursor, *queue; /* [nodes] */
+  uint32_t *next, *to;              /* [arcs] arc i's reverse: i ^ 1 */
+  int64_t *left;                    /* [arcs] */
   uint64_t work;                    /* arcs looked at so far */
-  void *block;
 } regal_flow;
 
 /* Room for `nodes`, and for `pairs` calls of regal_flow_join. */
-regal_status regal_flow_create(regal_context *context, uint32_t nodes,
-                               uint32_t pairs, regal_flow *flow);
-void regal_flow_release(regal_context *context, regal_flow *flow);
+void regal_flow_layout(regal_flow *flow, regal_carver *carver, size_t nodes,
+                       size_t pairs);
 
 /* A network of that many nodes without arcs. */
 void regal_flow_begin(regal_flow *flow, uint32_t nodes);

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/carve.h"
 
 #define WORDS 4
 #define BLOCK (64 * WORDS)
@@ -27,6 +27,7 @@ typedef struct live_bound {
   op_set *below, *above;  /* [ops] */
   int64_t (*sums)[256];   /* [BLOCK / 8] bytes by value of 8 bits */
   regal_keyed *promising; /* [ops] by minus an upper bound of LIVE */
+  uint32_t *readers;      /* [tensors] scratch */
 } live_bound;
 
 static void unite(op_set *into, const op_set *from) {
@@ -34,10 +35,8 @@ static void unite(op_set *into, const op_set *from) {
     into->word[i] |= from->word[i];
 }
 
-/* Bytes in memory while each op runs in the file's own order: at least
- * LIVE(v), which must be there in every order. */
-static void rank_by_file_order(live_bound *state, uint32_t *readers) {
-  const regal_problem *problem = state->problem;
+void regal_rank_by_file_order(const regal_problem *problem, uint32_t *readers,
+                              regal_keyed *promising) {
   int64_t live = 0;
   for (uint32_t t = 0; t < problem->tensors; t++)
     readers[t] = problem->use_begin[t + 1] - problem->use_begin[t] +
@@ -51,7 +50,7 @@ static void rank_by_file_order(live_bound *state, uint32_t *readers) {
     if (__builtin_add_overflow(live, problem->graph->temporary_bytes[op],
                                &with_temporary))
       with_temporary = INT64_MAX;
-    state->promising[op] = (regal_keyed){-with_temporary, op};
+    promising[op] = (regal_keyed){-with_temporary, op};
     for (REGAL_ROW(i, problem->input_begin, op))
       if (--readers[problem->input[i]] == 0)
         live -= problem->bytes[problem->input[i]];
@@ -59,7 +58,7 @@ static void rank_by_file_order(live_bound *state, uint32_t *readers) {
       if (!readers[t])
         live -= problem->bytes[t];
   }
-  regal_keyed_sort(state->promising, problem->ops);
+  regal_keyed_sort(promising, problem->ops);
 }
 
 static void fill_sets(live_bound *state, const regal_keyed *block,
@@ -181,27 +180,23 @@ static int64_t largest_live(live_bound *state, uint64_t effort) {
   return found;
 }
 
+static void layout(live_bound *state, regal_carver *carver) {
+  size_t ops = state->problem->ops;
+  state->below = regal_carve(carver, ops, sizeof *state->below);
+  state->above = regal_carve(carver, ops, sizeof *state->above);
+  state->sums = regal_carve(carver, BLOCK / 8, sizeof *state->sums);
+  state->promising = regal_carve(carver, ops, sizeof *state->promising);
+  state->readers = regal_carve(carver, state->problem->tensors, 4);
+}
+
 regal_status regal_bound_live(regal_context *context,
                               const regal_problem *problem, uint64_t effort,
                               int64_t *live_bytes) {
   live_bound state = {.problem = problem};
-  state.below = regal_alloc(context, problem->ops, sizeof *state.below);
-  state.above = regal_alloc(context, problem->ops, sizeof *state.above);
-  state.sums = regal_alloc(context, BLOCK / 8, sizeof *state.sums);
-  state.promising = regal_alloc(context, problem->ops, sizeof *state.promising);
-  uint32_t *readers = regal_alloc(context, problem->tensors, sizeof *readers);
-  regal_status status = REGAL_OK;
-  if (!state.below || !state.above || !state.sums || !state.promising ||
-      !readers) {
-    status = regal_fail_memory(context);
-  } else {
-    rank_by_file_order(&state, readers);
-    *live_bytes = largest_live(&state, effort);
-  }
-  regal_release(context, state.below);
-  regal_release(context, state.above);
-  regal_release(context, state.sums);
-  regal_release(context, state.promising);
-  regal_release(context, readers);
-  return status;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
+  regal_rank_by_file_order(problem, state.readers, state.promising);
+  *live_bytes = largest_live(&state, effort);
+  regal_release(context, carver.base);
+  return REGAL_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef REGAL_COST_BOUND_PARTS_H
 #define REGAL_COST_BOUND_PARTS_H
 
+#include "base/compare.h"
 #include "cost/model/problem.h"
 
 /* -- Memory: live.c, cut.c ------------------------------------------------- */
@@ -36,6 +37,12 @@ regal_status regal_bound_live(regal_context *context,
 regal_status regal_bound_cut(regal_context *context,
                              const regal_problem *problem, uint64_t effort,
                              int64_t at_least, int64_t *bytes);
+
+/* All ops by falling bytes in memory while each runs in the file's own order:
+ * at least LIVE(v) and CUT(v), for that order is one of those they hold for.
+ * Keys are minus the bytes. `readers` [tensors] is scratch. */
+void regal_rank_by_file_order(const regal_problem *problem, uint32_t *readers,
+                              regal_keyed *promising);
 
 /* How much an op's outputs can save by being written over its inputs: at most
  * regal_most_reused, whichever of the inputs die. These are the inputs that can

@@ -18,7 +18,7 @@
  *  - Pigeonhole: among the k*d + 1 longest ops some device runs k + 1.
  *  - Groups: the ops of a group run one after the other.
  */
-#include "base/compare.h"
+#include "base/carve.h"
 #include "cost/bound/bound.h"
 #include "cost/bound/parts.h"
 
@@ -40,6 +40,7 @@ typedef struct runtime_bound {
   const regal_problem *problem;
   int64_t *shortest, *head, *tail; /* [ops] */
   regal_keyed *by_head;            /* [ops] ascending */
+  regal_keyed *scratch;            /* [ops] */
   uint32_t *leaf;                  /* [ops] rank by tail, ascending */
   uint32_t leaves;                 /* a power of two, at least ops */
   wide *work, *best;               /* [2 * leaves] see energy_insert */
@@ -252,8 +253,7 @@ static uint64_t transfer_effort(const regal_problem *problem) {
   return effort < MOST_TRANSFER_EFFORT ? effort : MOST_TRANSFER_EFFORT;
 }
 
-static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch,
-                                  bool transfers) {
+static regal_status bound_runtime(runtime_bound *state, bool transfers) {
   const regal_problem *problem = state->problem;
   for (uint32_t op = 0; op < problem->ops; op++)
     state->shortest[op] = regal_problem_least_run_ns(problem, op);
@@ -263,42 +263,36 @@ static regal_status bound_runtime(runtime_bound *state, regal_keyed *scratch,
                                    transfer_effort(problem), state->head,
                                    state->tail));
   find_longest_chain(state);
-  rank_ops(state, scratch);
+  rank_ops(state, state->scratch);
   apply_mask(state, UINT64_MAX >> (64 - problem->devices));
   apply_restrictions(state);
   REGAL_TRY(apply_groups(state));
-  apply_pigeonhole(state, scratch);
+  apply_pigeonhole(state, state->scratch);
   return REGAL_OK;
+}
+
+static void layout(runtime_bound *state, regal_carver *carver) {
+  size_t n = state->problem->ops, nodes = 2 * (size_t)state->leaves;
+  state->shortest = regal_carve(carver, n, 8);
+  state->head = regal_carve(carver, n, 8);
+  state->tail = regal_carve(carver, n, 8);
+  state->by_head = regal_carve(carver, n, sizeof *state->by_head);
+  state->scratch = regal_carve(carver, n, sizeof *state->scratch);
+  state->leaf = regal_carve(carver, n, 4);
+  state->work = regal_carve(carver, nodes, sizeof *state->work);
+  state->best = regal_carve(carver, nodes, sizeof *state->best);
 }
 
 static regal_status compute(regal_context *context,
                             const regal_problem *problem, bool transfers,
                             int64_t *runtime_ns) {
-  size_t n = problem->ops, leaves = 1;
-  while (leaves < n)
-    leaves *= 2;
-  runtime_bound state = {.context = context, .problem = problem};
-  int64_t *times = regal_alloc(context, n, 3 * sizeof *times);
-  regal_keyed *keyed = regal_alloc(context, n, 2 * sizeof *keyed);
-  wide *tree = regal_alloc(context, leaves, 4 * sizeof *tree);
-  state.leaf = regal_alloc(context, n, sizeof *state.leaf);
-  regal_status status = REGAL_OK;
-  if (!times || !keyed || !tree || !state.leaf) {
-    status = regal_fail_memory(context);
-  } else {
-    state.shortest = times;
-    state.head = times + n;
-    state.tail = times + 2 * n;
-    state.by_head = keyed;
-    state.leaves = (uint32_t)leaves;
-    state.work = tree;
-    state.best = tree + 2 * leaves;
-    status = bound_runtime(&state, keyed + n, transfers);
-  }
-  regal_release(context, times);
-  regal_release(context, keyed);
-  regal_release(context, tree);
-  regal_release(context, state.leaf);
+  runtime_bound state = {.context = context, .problem = problem, .leaves = 1};
+  while (state.leaves < problem->ops)
+    state.leaves *= 2;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
+  regal_status status = bound_runtime(&state, transfers);
+  regal_release(context, carver.base);
   if (status == REGAL_OK)
     *runtime_ns = state.found;
   return status;

@@ -35,8 +35,7 @@ typedef struct transfer_bound {
   regal_lag *inside; /* [edges + most_found] lags of the window */
   uint32_t inside_begin[REGAL_WINDOW_REACH + 3];
   uint64_t (*ancestor)[WORDS]; /* [ops] bit i: op - 1 - i is one */
-  regal_window *window;
-  uint64_t effort;
+  regal_window window;         /* with the effort that is left */
 } transfer_bound;
 
 /* The least that sending takes, whatever the link. */
@@ -108,7 +107,7 @@ static bool depends(const transfer_bound *state, uint32_t op, uint32_t on) {
 
 /* The members of the window from u to v, and their work. */
 static void fill_window(transfer_bound *state, uint32_t u, uint32_t v) {
-  regal_window *window = state->window;
+  regal_window *window = &state->window;
   window->size = 0;
   window->work = 0;
   window->member[window->size++] = u;
@@ -123,13 +122,13 @@ static void fill_window(transfer_bound *state, uint32_t u, uint32_t v) {
 static uint32_t add_inside(transfer_bound *state, const regal_lag *lag,
                            uint32_t begin, uint32_t end, uint32_t count) {
   for (uint32_t k = begin; k < end; k++)
-    if (state->window->place[lag[k].from] != REGAL_WINDOW_NONE)
+    if (state->window.place[lag[k].from] != REGAL_WINDOW_NONE)
       state->inside[count++] = lag[k];
   return count;
 }
 
 static void fill_lags(transfer_bound *state) {
-  const regal_window *window = state->window;
+  const regal_window *window = &state->window;
   uint32_t count = 0;
   for (uint32_t i = 0; i < window->size; i++) {
     uint32_t op = window->member[i];
@@ -142,7 +141,8 @@ static void fill_lags(transfer_bound *state) {
                        state->found_begin[op + 1], count);
   }
   state->inside_begin[window->size] = count;
-  state->effort -= state->effort < count ? state->effort : count;
+  state->window.effort -=
+      state->window.effort < count ? state->window.effort : count;
 }
 
 static void raise_head(transfer_bound *state, const regal_lag *lag) {
@@ -153,10 +153,11 @@ static void raise_head(transfer_bound *state, const regal_lag *lag) {
 }
 
 static void try_window(transfer_bound *state, uint32_t u, uint32_t v) {
-  regal_window *window = state->window;
+  regal_window *window = &state->window;
   fill_window(state, u, v);
   uint64_t cost = (v - u) / 4 + 1;
-  state->effort -= state->effort < cost ? state->effort : cost;
+  state->window.effort -=
+      state->window.effort < cost ? state->window.effort : cost;
   if (state->head[u] + state->shortest[u] + window->work <= state->head[v] ||
       window->size < 4)
     return;
@@ -164,10 +165,8 @@ static void try_window(transfer_bound *state, uint32_t u, uint32_t v) {
     window->place[window->member[i]] = i;
   fill_lags(state);
   regal_window_chains(window, state->inside, state->inside_begin);
-  window->effort = state->effort;
   int64_t known = state->head[v] - state->head[u] - state->shortest[u];
   regal_lag lag = regal_window_bound(window, known);
-  state->effort = window->effort;
   uint32_t last = window->size - 1;
   bool is_new = lag.same > window->after_here[last] ||
                 lag.apart > window->after_away[last];
@@ -191,9 +190,10 @@ static void visit(transfer_bound *state, uint32_t v) {
   if (problem->predecessors[v] < 2)
     return;
   uint32_t first = v > REGAL_WINDOW_REACH ? v - REGAL_WINDOW_REACH : 0;
-  uint64_t share = state->effort / (problem->ops - v) * GREED;
-  uint64_t kept = share < state->effort ? state->effort - share : 0;
-  for (uint32_t u = v; u-- > first && state->effort > kept;)
+  uint64_t share = state->window.effort / (problem->ops - v) * GREED;
+  uint64_t kept =
+      share < state->window.effort ? state->window.effort - share : 0;
+  for (uint32_t u = v; u-- > first && state->window.effort > kept;)
     if (depends(state, v, u) &&
         problem->successor_begin[u + 1] - problem->successor_begin[u] > 1 &&
         state->head[u] + state->before[v] - state->before[u] > state->head[v])
@@ -228,7 +228,9 @@ static void layout(transfer_bound *state, regal_carver *carver) {
   state->inside =
       regal_carve(carver, edges + state->most_found, sizeof *state->inside);
   state->ancestor = regal_carve(carver, n, sizeof *state->ancestor);
-  state->window = regal_carve(carver, 1, sizeof *state->window);
+  regal_flow_layout(
+      &state->window.flow, carver, 2 + n + 2 * (size_t)problem->tensors,
+      2 * n + 2 * (size_t)problem->uses + 3 * (size_t)problem->tensors);
 }
 
 /* Whether all run and transfer times together can be added without care. */
@@ -245,10 +247,10 @@ static bool is_modest(const transfer_bound *state) {
 
 static void bound_windows(transfer_bound *state) {
   const regal_problem *problem = state->problem;
-  state->window->problem = problem;
-  state->window->shortest = state->shortest;
-  state->window->send_ns = state->send_ns;
-  state->window->place = state->slot;
+  state->window.problem = problem;
+  state->window.shortest = state->shortest;
+  state->window.send_ns = state->send_ns;
+  state->window.place = state->slot;
   find_send_times(state);
   if (!is_modest(state))
     return;
@@ -272,18 +274,11 @@ regal_status regal_bound_transfer(regal_context *context,
                           .shortest = shortest,
                           .head = head,
                           .tail = tail,
-                          .effort = effort,
+                          .window.effort = effort,
                           .most_found = 4 * problem->ops};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
-  uint32_t pairs = 2 * problem->ops + 2 * problem->uses + 3 * problem->tensors;
-  regal_status status =
-      regal_flow_create(context, 2 + problem->ops + 2 * problem->tensors, pairs,
-                        &state.window->flow);
-  if (status == REGAL_OK) {
-    bound_windows(&state);
-    regal_flow_release(context, &state.window->flow);
-  }
+  bound_windows(&state);
   regal_release(context, carver.base);
-  return status;
+  return REGAL_OK;
 }

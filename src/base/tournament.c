@@ -8,24 +8,19 @@
 
 #include <string.h>
 
-regal_status regal_tournament_init(regal_context *context,
-                                   regal_tournament *tournament,
-                                   uint32_t places, regal_before_fn before,
-                                   const void *state) {
-  size_t leaves = 1;
-  while (leaves < places)
-    leaves *= 2;
-  uint32_t *winner = regal_alloc(context, leaves, 2 * sizeof *winner);
-  if (!winner)
-    return regal_fail_memory(context);
-  memset(winner, 0xff, 2 * leaves * sizeof *winner);
-  *tournament = (regal_tournament){(uint32_t)leaves, winner, before, state};
-  return REGAL_OK;
+void regal_tournament_layout(regal_tournament *tournament, regal_carver *carver,
+                             uint32_t places) {
+  tournament->leaves = 1;
+  while (tournament->leaves < places)
+    tournament->leaves *= 2;
+  tournament->winner = regal_carve(carver, tournament->leaves, 8);
 }
 
-void regal_tournament_free(regal_context *context,
-                           regal_tournament *tournament) {
-  regal_release(context, tournament->winner);
+void regal_tournament_begin(regal_tournament *tournament,
+                            regal_before_fn before, const void *state) {
+  memset(tournament->winner, 0xff, (size_t)tournament->leaves * 8);
+  tournament->before = before;
+  tournament->state = state;
 }
 
 /* The first of two ops, `left` being at the lower place. */

@@ -2,12 +2,12 @@
 /* A tournament of ops: which one comes first, also within a range of places.
  *
  * Each place is empty or holds one op. Changing a place and asking for the
- * first op of a range both take O(log places); nothing is allocated after init.
+ * first op of a range both take O(log places); nothing is allocated.
  */
 #ifndef REGAL_BASE_TOURNAMENT_H
 #define REGAL_BASE_TOURNAMENT_H
 
-#include "base/context.h"
+#include "base/carve.h"
 
 /* True when op a goes before op b; of equal ops the one at the lower place
  * does. The answer may change only for an op that is set again afterwards. */
@@ -20,12 +20,11 @@ typedef struct regal_tournament {
   const void *state;
 } regal_tournament;
 
-regal_status regal_tournament_init(regal_context *context,
-                                   regal_tournament *tournament,
-                                   uint32_t places, regal_before_fn before,
-                                   const void *state);
-void regal_tournament_free(regal_context *context,
-                           regal_tournament *tournament);
+void regal_tournament_layout(regal_tournament *tournament, regal_carver *carver,
+                             uint32_t places);
+/* All places are empty. */
+void regal_tournament_begin(regal_tournament *tournament,
+                            regal_before_fn before, const void *state);
 
 /* `op` may be REGAL_NONE, to empty the place. */
 void regal_tournament_set(regal_tournament *tournament, uint32_t place,

@@ -81,28 +81,30 @@ static regal_status set_proposal(regal_brkga *brkga) {
   return REGAL_OK;
 }
 
-static regal_status allocate(regal_brkga *brkga) {
-  regal_context *context = brkga->search->context;
+static void layout(regal_brkga *brkga, regal_carver *carver) {
   size_t islands = brkga->islands, p = brkga->population;
   size_t slots = islands * regal_brkga_slots(brkga);
-  size_t spares = islands * (p - brkga->elites);
-  if (brkga->genes && slots > SIZE_MAX / sizeof(regal_gene) / brkga->genes)
-    return regal_fail_memory(context);
   brkga->chromosomes =
-      regal_alloc(context, slots * brkga->genes, sizeof(regal_gene));
-  brkga->fitness = regal_alloc(context, slots, sizeof(regal_fitness));
-  brkga->ranked = regal_alloc(context, islands * p, 4);
-  brkga->spare = regal_alloc(context, spares, 4);
-  brkga->members = regal_alloc(context, islands * p, 4);
-  brkga->improved = regal_alloc(context, islands, 8);
-  brkga->best_of = regal_alloc(context, islands, sizeof(regal_fitness));
-  brkga->fresh = regal_alloc(context, islands, sizeof(bool));
-  brkga->best = regal_alloc(context, brkga->genes, sizeof(regal_gene));
-  brkga->scratch = regal_alloc(context, (size_t)brkga->threads, sizeof(void *));
-  if (!brkga->chromosomes || !brkga->fitness || !brkga->ranked ||
-      !brkga->spare || !brkga->members || !brkga->improved || !brkga->best_of ||
-      !brkga->fresh || !brkga->best || !brkga->scratch)
+      regal_carve(carver, slots * brkga->genes, sizeof(regal_gene));
+  brkga->fitness = regal_carve(carver, slots, sizeof(regal_fitness));
+  brkga->ranked = regal_carve(carver, islands * p, 4);
+  brkga->spare = regal_carve(carver, islands * (p - brkga->elites), 4);
+  brkga->members = regal_carve(carver, islands * p, 4);
+  brkga->improved = regal_carve(carver, islands, 8);
+  brkga->best_of = regal_carve(carver, islands, sizeof(regal_fitness));
+  brkga->fresh = regal_carve(carver, islands, sizeof(bool));
+  brkga->best = regal_carve(carver, brkga->genes, sizeof(regal_gene));
+  brkga->scratch = regal_carve(carver, (size_t)brkga->threads, sizeof(void *));
+}
+
+static regal_status allocate(regal_brkga *brkga) {
+  regal_context *context = brkga->search->context;
+  size_t slots = (size_t)brkga->islands * regal_brkga_slots(brkga);
+  regal_carver carver = {NULL, 0};
+  if (brkga->genes && slots > SIZE_MAX / 4 / sizeof(regal_gene) / brkga->genes)
     return regal_fail_memory(context);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(brkga, &carver)));
+  brkga->block = carver.base;
   for (int i = 0; i < brkga->threads; i++)
     REGAL_TRY(brkga->decoder->create_scratch(context, brkga->search->problem,
                                              &brkga->scratch[i]));
@@ -163,15 +165,10 @@ void regal_brkga_free(regal_brkga *brkga) {
   if (!brkga)
     return;
   regal_context *context = brkga->search->context;
-  if (brkga->scratch)
-    for (int i = 0; i < brkga->threads; i++)
-      regal_release(context, brkga->scratch[i]);
-  void *blocks[] = {brkga->scratch,     brkga->best,     brkga->fresh,
-                    brkga->best_of,     brkga->improved, brkga->members,
-                    brkga->spare,       brkga->ranked,   brkga->fitness,
-                    brkga->chromosomes, brkga->gene_bias};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    regal_release(context, blocks[i]);
+  for (int i = 0; brkga->block && i < brkga->threads; i++)
+    regal_release(context, brkga->scratch[i]);
+  regal_release(context, brkga->block);
+  regal_release(context, brkga->gene_bias);
   regal_proposal_free(brkga->own_proposal);
   regal_release(context, brkga);
 }

@@ -35,6 +35,7 @@ typedef struct regal_brkga {
 
   void **scratch; /* [threads] */
   int threads;
+  void *block; /* with all of these arrays */
 
   uint64_t generation;        /* the next one to make */
   regal_gene *best;           /* [genes] the best chromosome so far */

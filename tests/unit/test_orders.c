@@ -483,8 +483,12 @@ static bool smaller_key(const void *state, uint32_t a, uint32_t b) {
 static void test_tournament(void **state) {
   const int key[] = {5, 3, 4, 3, 9};
   regal_tournament game;
-  assert_int_equal(regal_tournament_init(*state, &game, 5, smaller_key, key),
-                   REGAL_OK);
+  regal_carver carver = {NULL, 0};
+  assert_int_equal(
+      REGAL_CARVE_BLOCK((regal_context *)*state, carver,
+                        regal_tournament_layout(&game, &carver, 5)),
+      REGAL_OK);
+  regal_tournament_begin(&game, smaller_key, key);
   assert_int_equal(regal_tournament_lowest(&game), REGAL_NONE);
   assert_int_equal(regal_tournament_best(&game, 0, 5), REGAL_NONE);
   for (uint32_t i = 0; i < 5; i++)
@@ -497,7 +501,7 @@ static void test_tournament(void **state) {
   regal_tournament_set(&game, 1, REGAL_NONE);
   assert_int_equal(regal_tournament_lowest(&game), 2);
   assert_int_equal(regal_tournament_best(&game, 0, 3), 2);
-  regal_tournament_free(*state, &game);
+  regal_release(*state, carver.base);
 }
 
 /* -- Failures ---------------------------------------------------------------

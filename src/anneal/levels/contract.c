@@ -214,18 +214,16 @@ static regal_status make_machine(making *m) {
   return REGAL_OK;
 }
 
-static regal_status allocate(making *m, regal_level *level) {
-  size_t ops = m->fine->ops;
-  m->level = level;
-  m->partner = regal_alloc(level->context, ops, 4);
-  m->cluster = regal_alloc(level->context, ops, 4);
-  m->port = regal_alloc(level->context, m->fine->tensors, 4);
-  level->member = regal_alloc(level->context, ops, 4);
-  level->member_begin = regal_alloc(level->context, ops + 1, 4);
-  return m->partner && m->cluster && m->port && level->member &&
-                 level->member_begin
-             ? REGAL_OK
-             : regal_fail_memory(level->context);
+static void layout(making *m, regal_carver *carver) {
+  m->partner = regal_carve(carver, m->fine->ops, 4);
+  m->cluster = regal_carve(carver, m->fine->ops, 4);
+  m->port = regal_carve(carver, m->fine->tensors, 4);
+}
+
+static void lay_out_level(void *made, regal_carver *carver) {
+  regal_level *level = made;
+  level->member = regal_carve(carver, level->fine->ops, 4);
+  level->member_begin = regal_carve(carver, (size_t)level->fine->ops + 1, 4);
 }
 
 static regal_status build(making *m) {
@@ -247,32 +245,37 @@ static regal_status build(making *m) {
                             m->fine->objective, &level->problem);
 }
 
+static regal_status make_level(regal_context *context, int64_t most_ns,
+                               making *m, regal_level **level) {
+  uint32_t pairs;
+  REGAL_TRY(
+      regal_contract_match(context, m->fine, most_ns, m->partner, &pairs));
+  if (pairs == 0)
+    return REGAL_OK;
+  regal_level plain = {.context = context, .fine = m->fine};
+  m->level = regal_carve_struct(context, &plain, sizeof plain, lay_out_level);
+  if (!m->level)
+    return regal_fail_memory(context);
+  regal_status status = build(m);
+  regal_builder_free(m->builder);
+  regal_machine_free(m->machine);
+  if (status == REGAL_OK)
+    *level = m->level;
+  else
+    regal_level_free(m->level);
+  return status;
+}
+
 regal_status regal_contract(regal_context *context, const regal_problem *fine,
                             int64_t most_ns, regal_level **level) {
   making m = {.fine = fine};
-  uint32_t pairs = 0;
+  regal_carver carver = {NULL, 0};
   *level = NULL;
   if (fine->leader)
     return REGAL_OK;
-  regal_level *made = regal_alloc(context, 1, sizeof *made);
-  if (!made)
-    return regal_fail_memory(context);
-  made->context = context;
-  made->fine = fine;
-  regal_status status = allocate(&m, made);
-  if (status == REGAL_OK)
-    status = regal_contract_match(context, fine, most_ns, m.partner, &pairs);
-  if (status == REGAL_OK && pairs > 0)
-    status = build(&m);
-  regal_builder_free(m.builder);
-  regal_machine_free(m.machine);
-  regal_release(context, m.port);
-  regal_release(context, m.cluster);
-  regal_release(context, m.partner);
-  if (status == REGAL_OK && pairs > 0)
-    *level = made;
-  else
-    regal_level_free(made);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&m, &carver)));
+  regal_status status = make_level(context, most_ns, &m, level);
+  regal_release(context, carver.base);
   return status;
 }
 
@@ -281,8 +284,6 @@ void regal_level_free(regal_level *level) {
     return;
   regal_problem_free(level->problem);
   regal_graph_free(level->graph);
-  regal_release(level->context, level->member);
-  regal_release(level->context, level->member_begin);
   regal_release(level->context, level);
 }
 

@@ -20,13 +20,13 @@ enum op_state { OP_WAITS, OP_READY, OP_DONE };
 
 typedef struct list_order {
   const regal_problem *problem;
-  uint8_t *state;      /* [ops] enum op_state */
-  uint32_t *waits_for; /* [ops] predecessors that have not run */
-  uint32_t *ready_at;  /* [ops] steps that ran before it was ready */
-  uint32_t *readers;   /* [tensors] consumers that have not run */
-  int64_t *net;        /* [ops] bytes in use after it, less before it */
-  uint32_t *place;     /* [ops] place in the tournament */
-  int64_t *size;       /* [ops] bytes allocated while it runs, by place */
+  uint8_t *state;       /* [ops] enum op_state */
+  uint32_t *waits_for;  /* [ops] predecessors that have not run */
+  uint32_t *ready_at;   /* [ops] steps that ran before it was ready */
+  uint32_t *readers;    /* [tensors] consumers that have not run */
+  int64_t *net;         /* [ops] bytes in use after it, less before it */
+  uint32_t *place;      /* [ops] place in the tournament */
+  regal_keyed *by_size; /* [ops] by bytes allocated while it runs: places */
   regal_tournament ready;
 } list_order;
 
@@ -95,20 +95,18 @@ static bool leaves_less(const void *state, uint32_t a, uint32_t b) {
 }
 
 /* Places by size, so that the ops that fit below the peak are a range. */
-static void place_by_size(list_order *list, regal_keyed *by_size) {
+static void place_by_size(list_order *list) {
   const regal_problem *problem = list->problem;
   for (uint32_t op = 0; op < problem->ops; op++) {
     int64_t bytes = allocated_bytes(problem, op);
     if (__builtin_add_overflow(bytes, problem->graph->temporary_bytes[op],
                                &bytes))
       bytes = INT64_MAX;
-    by_size[op] = (regal_keyed){bytes, op};
+    list->by_size[op] = (regal_keyed){bytes, op};
   }
-  regal_keyed_sort(by_size, problem->ops);
-  for (uint32_t i = 0; i < problem->ops; i++) {
-    list->place[by_size[i].op] = i;
-    list->size[i] = by_size[i].key;
-  }
+  regal_keyed_sort(list->by_size, problem->ops);
+  for (uint32_t i = 0; i < problem->ops; i++)
+    list->place[list->by_size[i].op] = i;
 }
 
 /* The number of places with a size of at most `bytes`. */
@@ -116,7 +114,7 @@ static uint32_t places_within(const list_order *list, int64_t bytes) {
   uint32_t low = 0, high = list->problem->ops;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (list->size[middle] <= bytes)
+    if (list->by_size[middle].key <= bytes)
       low = middle + 1;
     else
       high = middle;
@@ -124,31 +122,25 @@ static uint32_t places_within(const list_order *list, int64_t bytes) {
   return low;
 }
 
-static regal_status run_lpmf(regal_context *context, list_order *list,
-                             uint32_t *order) {
-  uint32_t n = list->problem->ops;
-  regal_keyed *by_size = regal_alloc(context, n, sizeof *by_size);
-  if (!by_size)
-    return regal_fail_memory(context);
-  place_by_size(list, by_size);
-  regal_release(context, by_size);
-  begin_list(list);
+static void run_lpmf(list_order *list, uint32_t *order) {
   int64_t in_use = 0, peak = 0;
-  for (uint32_t step = 0; step < n; step++) {
+  place_by_size(list);
+  begin_list(list);
+  for (uint32_t step = 0; step < list->problem->ops; step++) {
     uint32_t op = regal_tournament_best(&list->ready, 0,
                                         places_within(list, peak - in_use));
     if (op == REGAL_NONE) { /* all raise the peak: the smallest */
       uint32_t lowest = regal_tournament_lowest(&list->ready);
+      int64_t size = list->by_size[lowest].key;
       op = regal_tournament_best(&list->ready, lowest,
-                                 places_within(list, list->size[lowest]));
-      if (__builtin_add_overflow(in_use, list->size[lowest], &peak))
+                                 places_within(list, size));
+      if (__builtin_add_overflow(in_use, size, &peak))
         peak = INT64_MAX;
     }
     in_use += list->net[op];
     run_op(list, op, step);
     order[step] = op;
   }
-  return REGAL_OK;
 }
 
 static bool frees_more(const void *state, uint32_t a, uint32_t b) {
@@ -162,9 +154,7 @@ static bool frees_more(const void *state, uint32_t a, uint32_t b) {
   return list->ready_at[a] > list->ready_at[b];
 }
 
-static regal_status run_xla_list(regal_context *context, list_order *list,
-                                 uint32_t *order) {
-  (void)context;
+static void run_xla_list(list_order *list, uint32_t *order) {
   uint32_t n = list->problem->ops;
   for (uint32_t op = 0; op < n; op++)
     list->place[op] = n - 1 - op; /* the later op when all else is equal */
@@ -173,38 +163,31 @@ static regal_status run_xla_list(regal_context *context, list_order *list,
     order[step] = regal_tournament_best(&list->ready, 0, n);
     run_op(list, order[step], step);
   }
-  return REGAL_OK;
 }
 
-static regal_status
-make_list(regal_context *context, const regal_problem *problem, uint32_t *order,
-          regal_before_fn before,
-          regal_status (*run)(regal_context *, list_order *, uint32_t *)) {
-  uint32_t n = problem->ops;
+static void layout(list_order *list, regal_carver *carver) {
+  size_t n = list->problem->ops;
+  list->state = regal_carve(carver, n, 1);
+  list->waits_for = regal_carve(carver, n, 4);
+  list->ready_at = regal_carve(carver, n, 4);
+  list->readers = regal_carve(carver, list->problem->tensors, 4);
+  list->net = regal_carve(carver, n, 8);
+  list->place = regal_carve(carver, n, 4);
+  list->by_size = regal_carve(carver, n, sizeof *list->by_size);
+  regal_tournament_layout(&list->ready, carver, list->problem->ops);
+}
+
+static regal_status make_list(regal_context *context,
+                              const regal_problem *problem, uint32_t *order,
+                              regal_before_fn before,
+                              void (*run)(list_order *, uint32_t *)) {
   list_order list = {.problem = problem};
-  REGAL_TRY(regal_tournament_init(context, &list.ready, n, before, &list));
-  list.state = regal_alloc(context, n, 1);
-  list.waits_for = regal_alloc(context, n, 4);
-  list.ready_at = regal_alloc(context, n, 4);
-  list.readers = regal_alloc(context, problem->tensors, 4);
-  list.net = regal_alloc(context, n, 8);
-  list.place = regal_alloc(context, n, 4);
-  list.size = regal_alloc(context, n, 8);
-  regal_status status;
-  if (!list.state || !list.waits_for || !list.ready_at || !list.readers ||
-      !list.net || !list.place || !list.size)
-    status = regal_fail_memory(context);
-  else
-    status = run(context, &list, order);
-  regal_release(context, list.state);
-  regal_release(context, list.waits_for);
-  regal_release(context, list.ready_at);
-  regal_release(context, list.readers);
-  regal_release(context, list.net);
-  regal_release(context, list.place);
-  regal_release(context, list.size);
-  regal_tournament_free(context, &list.ready);
-  return status;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&list, &carver)));
+  regal_tournament_begin(&list.ready, before, &list);
+  run(&list, order);
+  regal_release(context, carver.base);
+  return REGAL_OK;
 }
 
 regal_status regal_order_lpmf(regal_context *context,

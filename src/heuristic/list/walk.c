@@ -76,33 +76,28 @@ static uint32_t visit(depth_first *walk, uint32_t root, uint32_t *order,
   return count;
 }
 
+static void lay_out_depth_first(depth_first *walk, regal_carver *carver) {
+  size_t n = walk->problem->ops;
+  walk->visits = regal_carve(carver, n, sizeof *walk->visits);
+  walk->begin = regal_carve(carver, n + 1, 4);
+  walk->predecessor = regal_carve(carver, walk->problem->successor_begin[n], 4);
+  walk->next = regal_carve(carver, n, 4);
+  walk->stack = regal_carve(carver, n, 4);
+  walk->seen = regal_carve(carver, n, 1);
+}
+
 regal_status regal_order_dfs(regal_context *context,
                              const regal_problem *problem, uint32_t *order) {
-  uint32_t n = problem->ops;
   depth_first walk = {.problem = problem};
-  walk.visits = regal_alloc(context, n, sizeof *walk.visits);
-  walk.begin = regal_alloc(context, (size_t)n + 1, 4);
-  walk.predecessor = regal_alloc(context, problem->successor_begin[n], 4);
-  walk.next = regal_alloc(context, n, 4);
-  walk.stack = regal_alloc(context, n, 4);
-  walk.seen = regal_alloc(context, n, 1);
-  regal_status status = REGAL_OK;
-  if (!walk.visits || !walk.begin || !walk.predecessor || !walk.next ||
-      !walk.stack || !walk.seen) {
-    status = regal_fail_memory(context);
-  } else {
-    sort_visits(&walk);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < n; i++)
-      count = visit(&walk, walk.visits[i].op, order, count);
-  }
-  regal_release(context, walk.visits);
-  regal_release(context, walk.begin);
-  regal_release(context, walk.predecessor);
-  regal_release(context, walk.next);
-  regal_release(context, walk.stack);
-  regal_release(context, walk.seen);
-  return status;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(
+      REGAL_CARVE_BLOCK(context, carver, lay_out_depth_first(&walk, &carver)));
+  sort_visits(&walk);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < problem->ops; i++)
+    count = visit(&walk, walk.visits[i].op, order, count);
+  regal_release(context, carver.base);
+  return REGAL_OK;
 }
 
 /* Positions of the predecessors that have run: since ops run in the order of
@@ -111,6 +106,7 @@ typedef struct breadth_first {
   uint32_t *begin;    /* [ops+1] rows as long as there are predecessors */
   uint32_t *position; /* filled from each row's begin */
   uint32_t *end;      /* [ops] of what is filled */
+  regal_tournament ready;
 } breadth_first;
 
 static bool ran_before(const void *state, uint32_t a, uint32_t b) {
@@ -123,7 +119,9 @@ static bool ran_before(const void *state, uint32_t a, uint32_t b) {
 }
 
 static void run_breadth_first(const regal_problem *problem, breadth_first *walk,
-                              regal_tournament *ready, uint32_t *order) {
+                              uint32_t *order) {
+  regal_tournament *ready = &walk->ready;
+  regal_tournament_begin(ready, ran_before, walk);
   begin_rows(problem, walk->begin);
   for (uint32_t op = 0; op < problem->ops; op++) {
     walk->end[op] = walk->begin[op];
@@ -143,23 +141,22 @@ static void run_breadth_first(const regal_problem *problem, breadth_first *walk,
   }
 }
 
+static void lay_out_breadth_first(breadth_first *walk, regal_carver *carver,
+                                  const regal_problem *problem) {
+  size_t n = problem->ops;
+  walk->begin = regal_carve(carver, n + 1, 4);
+  walk->position = regal_carve(carver, problem->successor_begin[n], 4);
+  walk->end = regal_carve(carver, n, 4);
+  regal_tournament_layout(&walk->ready, carver, problem->ops);
+}
+
 regal_status regal_order_bfs(regal_context *context,
                              const regal_problem *problem, uint32_t *order) {
-  uint32_t n = problem->ops;
-  breadth_first walk = {NULL, NULL, NULL};
-  regal_tournament ready;
-  REGAL_TRY(regal_tournament_init(context, &ready, n, ran_before, &walk));
-  walk.begin = regal_alloc(context, (size_t)n + 1, 4);
-  walk.position = regal_alloc(context, problem->successor_begin[n], 4);
-  walk.end = regal_alloc(context, n, 4);
-  regal_status status = REGAL_OK;
-  if (!walk.begin || !walk.position || !walk.end)
-    status = regal_fail_memory(context);
-  else
-    run_breadth_first(problem, &walk, &ready, order);
-  regal_release(context, walk.begin);
-  regal_release(context, walk.position);
-  regal_release(context, walk.end);
-  regal_tournament_free(context, &ready);
-  return status;
+  breadth_first walk;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver,
+                              lay_out_breadth_first(&walk, &carver, problem)));
+  run_breadth_first(problem, &walk, order);
+  regal_release(context, carver.base);
+  return REGAL_OK;
 }

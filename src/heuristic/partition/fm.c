@@ -291,6 +291,8 @@ static void layout(fm *f, regal_carver *carver) {
   f->locked = regal_carve(carver, b->vertices, 1);
   f->moved = regal_carve(carver, b->vertices, 4);
   f->best_side = regal_carve(carver, b->vertices, 1);
+  for (int side = 0; side < 2; side++)
+    regal_tournament_layout(&f->order[side], carver, b->vertices);
 }
 
 static regal_status begin(regal_context *context, fm *f, void **block) {
@@ -298,36 +300,28 @@ static regal_status begin(regal_context *context, fm *f, void **block) {
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(f, &carver)));
   *block = carver.base;
   for (int side = 0; side < 2; side++)
-    REGAL_TRY(regal_tournament_init(
-        context, &f->order[side], f->bisection->vertices, more_gain, f->gain));
+    regal_tournament_begin(&f->order[side], more_gain, f->gain);
   return REGAL_OK;
-}
-
-static void end(regal_context *context, fm *f, void *block) {
-  regal_tournament_free(context, &f->order[0]);
-  regal_tournament_free(context, &f->order[1]);
-  regal_release(context, block);
 }
 
 regal_status regal_bisect_refine(regal_context *context,
                                  regal_bisection *bisection) {
   fm f = {.bisection = bisection};
-  void *block = NULL;
-  regal_status status = begin(context, &f, &block);
-  if (status == REGAL_OK)
-    improve(&f);
-  end(context, &f, block);
-  return status;
+  void *block;
+  REGAL_TRY(begin(context, &f, &block));
+  improve(&f);
+  regal_release(context, block);
+  return REGAL_OK;
 }
 
 regal_status regal_bisect_fm(regal_context *context, regal_bisection *bisection,
                              uint64_t seed) {
   fm f = {.bisection = bisection};
-  void *block = NULL;
-  regal_status status = begin(context, &f, &block);
+  void *block;
+  REGAL_TRY(begin(context, &f, &block));
   int64_t best_off = INT64_MAX, best_cut = INT64_MAX;
   bool large = bisection->pin_begin[bisection->nets] > MOST_PINS;
-  for (int k = 0; k <= (large ? 0 : RANDOM_STARTS) && status == REGAL_OK; k++) {
+  for (int k = 0; k <= (large ? 0 : RANDOM_STARTS); k++) {
     if (k == 0)
       start_in_order(bisection);
     else
@@ -341,8 +335,7 @@ regal_status regal_bisect_fm(regal_context *context, regal_bisection *bisection,
       memcpy(f.best_side, bisection->side, bisection->vertices);
     }
   }
-  if (status == REGAL_OK)
-    memcpy(bisection->side, f.best_side, bisection->vertices);
-  end(context, &f, block);
-  return status;
+  memcpy(bisection->side, f.best_side, bisection->vertices);
+  regal_release(context, block);
+  return REGAL_OK;
 }

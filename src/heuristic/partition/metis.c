@@ -7,6 +7,7 @@
  */
 #include <metis.h>
 
+#include "base/carve.h"
 #include "heuristic/partition/partition.h"
 
 _Static_assert(sizeof(idx_t) == 4 || sizeof(idx_t) == 8, "METIS's integers");
@@ -19,31 +20,14 @@ typedef struct metis_graph {
   idx_t *begin, *neighbour, *weight, *edge_weight, *side;
 } metis_graph;
 
-static void free_graph(regal_context *context, metis_graph *graph) {
-  regal_release(context, graph->begin);
-  regal_release(context, graph->neighbour);
-  regal_release(context, graph->weight);
-  regal_release(context, graph->edge_weight);
-  regal_release(context, graph->side);
-}
-
-static regal_status make_room(regal_context *context, const regal_bisection *b,
-                              metis_graph *graph) {
-  size_t edges = 2 * (size_t)(b->pin_begin[b->nets] - b->nets);
-  if (edges > INT32_MAX / 2)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "partitioner metis: %zu edges are too many for it",
-                      edges);
+static void layout(metis_graph *graph, regal_carver *carver,
+                   const regal_bisection *b, size_t edges) {
   graph->vertices = (idx_t)b->vertices;
-  graph->begin = regal_alloc(context, (size_t)b->vertices + 2, sizeof(idx_t));
-  graph->neighbour = regal_alloc(context, edges, sizeof(idx_t));
-  graph->edge_weight = regal_alloc(context, edges, sizeof(idx_t));
-  graph->weight = regal_alloc(context, b->vertices, sizeof(idx_t));
-  graph->side = regal_alloc(context, b->vertices, sizeof(idx_t));
-  return graph->begin && graph->neighbour && graph->edge_weight &&
-                 graph->weight && graph->side
-             ? REGAL_OK
-             : regal_fail_memory(context);
+  graph->begin = regal_carve(carver, (size_t)b->vertices + 2, sizeof(idx_t));
+  graph->neighbour = regal_carve(carver, edges, sizeof(idx_t));
+  graph->edge_weight = regal_carve(carver, edges, sizeof(idx_t));
+  graph->weight = regal_carve(carver, b->vertices, sizeof(idx_t));
+  graph->side = regal_carve(carver, b->vertices, sizeof(idx_t));
 }
 
 static void add_edge(metis_graph *graph, uint32_t from, uint32_t to,
@@ -107,18 +91,23 @@ static regal_status call_metis(regal_context *context, metis_graph *graph,
 regal_status regal_bisect_metis(regal_context *context,
                                 regal_bisection *bisection, uint64_t seed) {
   regal_bisection *b = bisection;
-  metis_graph graph = {0};
-  regal_status status = make_room(context, b, &graph);
-  if (status == REGAL_OK && b->nets > 0 && b->vertices > 1) {
-    fill_edges(b, &graph);
-    fill_weights(b, &graph);
-    status = call_metis(context, &graph, b->share, seed);
-    for (uint32_t v = 0; v < b->vertices && status == REGAL_OK; v++)
-      b->side[v] =
-          b->fixed[v] == REGAL_SIDE_FREE ? graph.side[v] != 0 : b->fixed[v];
-  } else if (status == REGAL_OK) { /* nothing to cut: only the balance counts */
-    status = regal_bisect_fm(context, b, seed);
-  }
-  free_graph(context, &graph);
+  size_t edges = 2 * (size_t)(b->pin_begin[b->nets] - b->nets);
+  if (edges > INT32_MAX / 2)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "partitioner metis: %zu edges are too many for it",
+                      edges);
+  if (b->nets == 0 || b->vertices < 2) /* only the balance counts */
+    return regal_bisect_fm(context, b, seed);
+  metis_graph graph;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(
+      REGAL_CARVE_BLOCK(context, carver, layout(&graph, &carver, b, edges)));
+  fill_edges(b, &graph);
+  fill_weights(b, &graph);
+  regal_status status = call_metis(context, &graph, b->share, seed);
+  for (uint32_t v = 0; v < b->vertices && status == REGAL_OK; v++)
+    b->side[v] =
+        b->fixed[v] == REGAL_SIDE_FREE ? graph.side[v] != 0 : b->fixed[v];
+  regal_release(context, carver.base);
   return status;
 }

@@ -122,23 +122,15 @@ static bool parse_real(const regal_option_info *info, const char *value,
   return false;
 }
 
-static bool parse_bytes(const char *value, int64_t *field, char *why) {
-  if (regal_parse_bytes(value, field))
+static bool parse_amount(const regal_option_info *info, const char *value,
+                         int64_t *field, char *why) {
+  bool bytes = info->type == REGAL_OPTION_BYTES;
+  if (bytes ? regal_parse_bytes(value, field)
+            : regal_parse_duration(value, field))
     return true;
-  snprintf(why, WHY_CAPACITY,
-           QUOTED " is not a number of bytes, expected one such as 1000, "
-                  "16GiB or 25GB",
-           value);
-  return false;
-}
-
-static bool parse_duration(const char *value, int64_t *field, char *why) {
-  if (regal_parse_duration(value, field))
-    return true;
-  snprintf(why, WHY_CAPACITY,
-           QUOTED " is not a duration, expected one such as 250ns, 10us or "
-                  "1.5ms",
-           value);
+  snprintf(why, WHY_CAPACITY, QUOTED " is not a %s", value,
+           bytes ? "number of bytes, expected one such as 1000, 16GiB or 25GB"
+                 : "duration, expected one such as 250ns, 10us or 1.5ms");
   return false;
 }
 
@@ -201,9 +193,8 @@ static bool parse(const regal_option_info *info, const char *value, void *field,
   case REGAL_OPTION_REAL:
     return parse_real(info, value, field, why);
   case REGAL_OPTION_BYTES:
-    return parse_bytes(value, field, why);
   case REGAL_OPTION_DURATION:
-    return parse_duration(value, field, why);
+    return parse_amount(info, value, field, why);
   case REGAL_OPTION_CHOICE:
     return parse_choice(info, value, field, why);
   case REGAL_OPTION_FLAG:
@@ -233,20 +224,12 @@ void regal_options_init(regal_options *options) {
 /* -- What is given --------------------------------------------------------- */
 
 bool regal_option_has_default(const regal_option_info *info) {
-  switch (info->type) {
-  case REGAL_OPTION_INTEGER:
-  case REGAL_OPTION_REAL: {
+  if (info->type == REGAL_OPTION_INTEGER || info->type == REGAL_OPTION_REAL) {
     double value = strtod(info->fallback, NULL);
     return value >= info->low && value <= info->high;
   }
-  case REGAL_OPTION_CHOICE:
+  if (info->type == REGAL_OPTION_CHOICE)
     return regal_choice_index(info->choices, info->fallback) >= 0;
-  case REGAL_OPTION_BYTES:
-  case REGAL_OPTION_DURATION:
-  case REGAL_OPTION_FLAG:
-  case REGAL_OPTION_TEXT:
-    break;
-  }
   return info->fallback != NULL;
 }
 
@@ -263,19 +246,12 @@ static bool is_untouched(const regal_options *options, size_t index) {
   char why[WHY_CAPACITY];
   if (info->fallback)
     parse(info, info->fallback, &standard, why);
-  switch (info->type) {
-  case REGAL_OPTION_TEXT:
+  if (info->type == REGAL_OPTION_TEXT)
     return !strcmp(field, standard.text);
-  case REGAL_OPTION_FLAG:
+  if (info->type == REGAL_OPTION_FLAG)
     return *(const bool *)field == standard.flag;
-  case REGAL_OPTION_REAL:
+  if (info->type == REGAL_OPTION_REAL)
     return *(const double *)field == standard.real;
-  case REGAL_OPTION_INTEGER:
-  case REGAL_OPTION_BYTES:
-  case REGAL_OPTION_DURATION:
-  case REGAL_OPTION_CHOICE:
-    break;
-  }
   return *(const int64_t *)field == standard.integer;
 }
 
@@ -365,29 +341,27 @@ regal_status regal_options_set(regal_context *context, regal_options *options,
 
 /* -- Values as text -------------------------------------------------------- */
 
+typedef struct unit {
+  const char *name;
+  int64_t size;
+} unit;
+
 /* With the largest unit that gives a whole number, so that it reads back. */
 static void print_unit(char *text, size_t capacity, int64_t value,
-                       const char *const *names, const int64_t *sizes) {
-  while (*sizes > 1 && (!value || value % *sizes))
-    names++, sizes++;
-  snprintf(text, capacity, "%lld%s", (long long)(value / *sizes),
-           value ? *names : "");
+                       const unit *unit) {
+  while (unit->size > 1 && (!value || value % unit->size))
+    unit++;
+  snprintf(text, capacity, "%lld%s", (long long)(value / unit->size),
+           value ? unit->name : "");
 }
 
-static void print_bytes(char *text, size_t capacity, int64_t value) {
-  static const char *const names[] = {"TiB", "GiB", "MiB", "TB",
-                                      "GB",  "MB",  "KiB", ""};
-  static const int64_t sizes[] = {1LL << 40,     1LL << 30,  1LL << 20,
-                                  1000000000000, 1000000000, 1000000,
-                                  1LL << 10,     1};
-  print_unit(text, capacity, value, names, sizes);
-}
+static const unit byte_units[] = {{"TiB", 1LL << 40}, {"GiB", 1LL << 30},
+                                  {"MiB", 1LL << 20}, {"TB", 1000000000000},
+                                  {"GB", 1000000000}, {"MB", 1000000},
+                                  {"KiB", 1LL << 10}, {"", 1}};
 
-static void print_duration(char *text, size_t capacity, int64_t value) {
-  static const char *const names[] = {"s", "ms", "us", "ns"};
-  static const int64_t sizes[] = {1000000000, 1000000, 1000, 1};
-  print_unit(text, capacity, value, names, sizes);
-}
+static const unit time_units[] = {
+    {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
 
 /* The name of a choice by its position; without one the default. */
 static void print_choice(const regal_option_info *info, int64_t index,
@@ -411,10 +385,10 @@ bool regal_option_text(const regal_options *options, size_t index, char *text,
     regal_print_real(text, capacity, *(const double *)field);
     break;
   case REGAL_OPTION_BYTES:
-    print_bytes(text, capacity, *(const int64_t *)field);
+    print_unit(text, capacity, *(const int64_t *)field, byte_units);
     break;
   case REGAL_OPTION_DURATION:
-    print_duration(text, capacity, *(const int64_t *)field);
+    print_unit(text, capacity, *(const int64_t *)field, time_units);
     break;
   case REGAL_OPTION_CHOICE:
     print_choice(&table[index], *(const int64_t *)field, text, capacity);

@@ -14,34 +14,38 @@ static void draw_all(regal_brkga *brkga) {
     brkga->fresh[k] = true;
 }
 
-regal_status regal_brkga_run(regal_search *search,
-                             const regal_brkga_settings *settings,
-                             const regal_proposal *proposal) {
+/* `anew`: without evolution, every generation is drawn anew. */
+static regal_status run(regal_search *search,
+                        const regal_brkga_settings *settings,
+                        const regal_proposal *proposal, bool anew) {
   regal_brkga *brkga;
   REGAL_TRY(regal_brkga_create(search, settings, proposal, &brkga));
   while (regal_brkga_step(brkga))
-    ;
+    if (anew)
+      draw_all(brkga);
   regal_status status = regal_brkga_offer(brkga);
-  regal_search_account(
-      search, "BRKGA on decoder %s: %llu generation%s of %u x %u",
-      brkga->decoder->name, (unsigned long long)brkga->generation,
-      brkga->generation == 1 ? "" : "s", brkga->islands, brkga->population);
+  if (anew)
+    regal_search_account(search, "random chromosomes on decoder %s",
+                         brkga->decoder->name);
+  else
+    regal_search_account(
+        search, "BRKGA on decoder %s: %llu generation%s of %u x %u",
+        brkga->decoder->name, (unsigned long long)brkga->generation,
+        brkga->generation == 1 ? "" : "s", brkga->islands, brkga->population);
   regal_brkga_free(brkga);
   return status;
+}
+
+regal_status regal_brkga_run(regal_search *search,
+                             const regal_brkga_settings *settings,
+                             const regal_proposal *proposal) {
+  return run(search, settings, proposal, false);
 }
 
 regal_status regal_random_run(regal_search *search,
                               const regal_brkga_settings *settings,
                               const regal_proposal *proposal) {
-  regal_brkga *brkga;
-  REGAL_TRY(regal_brkga_create(search, settings, proposal, &brkga));
-  while (regal_brkga_step(brkga))
-    draw_all(brkga);
-  regal_status status = regal_brkga_offer(brkga);
-  regal_search_account(search, "random chromosomes on decoder %s",
-                       brkga->decoder->name);
-  regal_brkga_free(brkga);
-  return status;
+  return run(search, settings, proposal, true);
 }
 
 regal_status regal_method_brkga(regal_search *search) {

@@ -6,34 +6,35 @@
  */
 #include "cost/verify/verify.h"
 
+#include "base/carve.h"
 #include "cost/verify/parts.h"
 
 void regal_timeline_free(regal_timeline *timeline) {
   if (!timeline)
     return;
-  regal_release(timeline->context, timeline->start_ns);
-  regal_release(timeline->context, timeline->end_ns);
-  regal_release(timeline->context, timeline->during_bytes);
-  regal_release(timeline->context, timeline->after_bytes);
-  regal_release(timeline->context, timeline->reused);
+  regal_release(timeline->context, timeline->block);
   *timeline = (regal_timeline){.context = timeline->context};
+}
+
+static void layout(regal_timeline *timeline, regal_carver *carver,
+                   uint32_t tensors) {
+  size_t steps = timeline->steps;
+  timeline->start_ns = regal_carve(carver, steps, sizeof(int64_t));
+  timeline->end_ns = regal_carve(carver, steps, sizeof(int64_t));
+  timeline->during_bytes = regal_carve(carver, steps, 2 * sizeof(int64_t));
+  timeline->after_bytes = regal_carve(carver, steps, 2 * sizeof(int64_t));
+  timeline->reused = regal_carve(carver, tensors, sizeof(uint32_t));
 }
 
 static regal_status make_timeline(const regal_reading *reading,
                                   regal_timeline *timeline) {
-  regal_context *context = reading->context;
-  uint32_t steps = reading->plan->step_count;
-  *timeline = (regal_timeline){.context = context, .steps = steps};
-  timeline->start_ns = regal_alloc(context, steps, sizeof(int64_t));
-  timeline->end_ns = regal_alloc(context, steps, sizeof(int64_t));
-  timeline->during_bytes = regal_alloc(context, steps, 2 * sizeof(int64_t));
-  timeline->after_bytes = regal_alloc(context, steps, 2 * sizeof(int64_t));
-  timeline->reused =
-      regal_alloc(context, reading->graph->tensors, sizeof(uint32_t));
-  bool whole = timeline->start_ns && timeline->end_ns &&
-               timeline->during_bytes && timeline->after_bytes &&
-               timeline->reused;
-  return whole ? REGAL_OK : regal_fail_memory(context);
+  regal_carver carver = {NULL, 0};
+  timeline->steps = reading->plan->step_count;
+  REGAL_TRY(
+      REGAL_CARVE_BLOCK(reading->context, carver,
+                        layout(timeline, &carver, reading->graph->tensors)));
+  timeline->block = carver.base;
+  return REGAL_OK;
 }
 
 static regal_status check_everything(regal_reading *reading,

@@ -12,6 +12,7 @@
  * entry 0 is steps[i].device, entry 1 is steps[i].to (the same for a run). */
 typedef struct regal_timeline {
   regal_context *context;
+  void *block; /* with the arrays */
   uint32_t steps;
   int64_t *start_ns, *end_ns; /* [steps] */
   int64_t (*during_bytes)[2]; /* [steps] memory in use during the step */

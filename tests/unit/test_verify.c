@@ -349,7 +349,7 @@ static void test_failing_allocations(void **state) {
     assert_int_equal(memory.blocks, 0);
     assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
     if (!memory.failed) {
-      assert_true(n > 11);
+      assert_true(n > 7);
       break;
     }
   }

@@ -118,13 +118,17 @@ static regal_status check_total(const subject *subject, const char *what,
                             regal_quote(subject->name).text, what, amount);
 }
 
-regal_status regal_builder_check_count(const regal_builder *builder,
-                                       size_t count, const char *what) {
-  if (count < REGAL_NONE - 1)
+regal_status regal_builder_room(const regal_builder *builder, const char *what,
+                                size_t count, void **list, size_t *capacity,
+                                size_t size) {
+  if (count >= REGAL_NONE - 1)
+    return regal_fail(builder->context, REGAL_BAD_INPUT,
+                      "the graph has more than %" PRIu32 " %s", REGAL_NONE - 1,
+                      what);
+  if (count < *capacity ||
+      regal_reserve(builder->context, list, capacity, size))
     return REGAL_OK;
-  return regal_fail(builder->context, REGAL_BAD_INPUT,
-                    "the graph has more than %" PRIu32 " %s", REGAL_NONE - 1,
-                    what);
+  return regal_fail_memory(builder->context);
 }
 
 static bool reserve_name(regal_builder *builder, size_t size) {
@@ -166,7 +170,7 @@ regal_status regal_builder_add_op(regal_builder *builder, const char *name,
     return regal_fail(builder->context, REGAL_MISUSE,
                       "op %zu has no name: the pointer is NULL",
                       builder->op_count);
-  REGAL_TRY(regal_builder_check_count(builder, builder->op_count, "ops"));
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, op, "ops"));
   subject op = {builder, name, (uint32_t)builder->op_count};
   REGAL_TRY(check_amount(&op, "run time", run_ns));
   REGAL_TRY(check_amount(&op, "temporary memory", temporary_bytes));
@@ -175,9 +179,7 @@ regal_status regal_builder_add_op(regal_builder *builder, const char *name,
   REGAL_TRY(check_total(&op, "run time", &work, run_ns));
   REGAL_TRY(check_total(&op, "temporary memory", &bytes, temporary_bytes));
   REGAL_TRY(check_total(&op, "resident memory", &bytes, resident_bytes));
-  if (!REGAL_RESERVE(builder->context, builder->ops, builder->op_count,
-                     builder->op_capacity) ||
-      !reserve_name(builder, strlen(name) + 1))
+  if (!reserve_name(builder, strlen(name) + 1))
     return regal_fail_memory(builder->context);
   regal_built_op made = {.run_ns = run_ns,
                          .temporary_bytes = temporary_bytes,
@@ -199,15 +201,11 @@ regal_status regal_builder_add_output(regal_builder *builder, uint32_t op,
     return regal_fail(builder->context, REGAL_MISUSE,
                       "output of op %" PRIu32 ", but only %zu ops were added",
                       op, builder->op_count);
-  REGAL_TRY(
-      regal_builder_check_count(builder, builder->output_count, "tensors"));
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, output, "tensors"));
   subject producer = {builder, regal_built_name(builder, op), op};
   REGAL_TRY(check_amount(&producer, "output size", bytes));
   int64_t total = builder->total_bytes;
   REGAL_TRY(check_total(&producer, "output size", &total, bytes));
-  if (!REGAL_RESERVE(builder->context, builder->outputs, builder->output_count,
-                     builder->output_capacity))
-    return regal_fail_memory(builder->context);
   uint32_t port = builder->ops[op].outputs++;
   builder->outputs[builder->output_count++] =
       (regal_built_output){bytes, op, port, is_final};
@@ -219,10 +217,7 @@ regal_status regal_builder_add_input(regal_builder *builder, uint32_t consumer,
                                      uint32_t producer, uint32_t port) {
   if (!builder)
     return REGAL_MISUSE;
-  REGAL_TRY(regal_builder_check_count(builder, builder->input_count, "inputs"));
-  if (!REGAL_RESERVE(builder->context, builder->inputs, builder->input_count,
-                     builder->input_capacity))
-    return regal_fail_memory(builder->context);
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, input, "inputs"));
   builder->inputs[builder->input_count++] =
       (regal_built_input){consumer, producer, port};
   return REGAL_OK;
@@ -232,11 +227,7 @@ regal_status regal_builder_add_control(regal_builder *builder, uint32_t before,
                                        uint32_t after) {
   if (!builder)
     return REGAL_MISUSE;
-  REGAL_TRY(regal_builder_check_count(builder, builder->control_count,
-                                      "control edges"));
-  if (!REGAL_RESERVE(builder->context, builder->controls,
-                     builder->control_count, builder->control_capacity))
-    return regal_fail_memory(builder->context);
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, control, "control edges"));
   builder->controls[builder->control_count++] =
       (regal_built_control){before, after};
   return REGAL_OK;

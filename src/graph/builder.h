@@ -83,9 +83,15 @@ regal_status regal_builder_check(const regal_builder *builder);
 regal_status regal_builder_check_parameters(const regal_builder *builder);
 regal_status regal_builder_check_marks(const regal_builder *builder);
 
-/* There is room for one more of them ("ops") to be numbered. */
-regal_status regal_builder_check_count(const regal_builder *builder,
-                                       size_t count, const char *what);
+/* Makes room for one more op, output, ... in the builder's list of them, if it
+ * can still be numbered; `what` is their name in messages. */
+#define REGAL_BUILDER_ROOM(builder, part, what)                                \
+  regal_builder_room((builder), (what), (builder)->part##_count,               \
+                     (void **)&(builder)->part##s,                             \
+                     &(builder)->part##_capacity, sizeof *(builder)->part##s)
+regal_status regal_builder_room(const regal_builder *builder, const char *what,
+                                size_t count, void **list, size_t *capacity,
+                                size_t size);
 
 /* Lay out a graph whose ops and outputs are in place; `number` turns an added
  * op into the graph's. */

@@ -32,12 +32,8 @@ regal_status regal_builder_add_parameter(regal_builder *builder, int64_t bytes,
   if (!builder)
     return REGAL_MISUSE;
   int64_t total = builder->total_bytes;
-  REGAL_TRY(regal_builder_check_count(builder, builder->parameter_count,
-                                      "parameters"));
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, parameter, "parameters"));
   REGAL_TRY(check_parameter(builder, bytes, &total));
-  if (!REGAL_RESERVE(builder->context, builder->parameters,
-                     builder->parameter_count, builder->parameter_capacity))
-    return regal_fail_memory(builder->context);
   if (parameter)
     *parameter = (uint32_t)builder->parameter_count;
   builder->parameters[builder->parameter_count++] = bytes;
@@ -49,12 +45,7 @@ regal_status regal_builder_add_parameter_use(regal_builder *builder,
                                              uint32_t op, uint32_t parameter) {
   if (!builder)
     return REGAL_MISUSE;
-  REGAL_TRY(regal_builder_check_count(builder, builder->parameter_use_count,
-                                      "uses of parameters"));
-  if (!REGAL_RESERVE(builder->context, builder->parameter_uses,
-                     builder->parameter_use_count,
-                     builder->parameter_use_capacity))
-    return regal_fail_memory(builder->context);
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, parameter_use, "uses of parameters"));
   builder->parameter_uses[builder->parameter_use_count++] =
       (regal_built_parameter_use){op, parameter};
   return REGAL_OK;
@@ -64,9 +55,7 @@ regal_status regal_builder_set_may_reuse(regal_builder *builder, uint32_t op,
                                          uint32_t port) {
   if (!builder)
     return REGAL_MISUSE;
-  if (!REGAL_RESERVE(builder->context, builder->marks, builder->mark_count,
-                     builder->mark_capacity))
-    return regal_fail_memory(builder->context);
+  REGAL_TRY(REGAL_BUILDER_ROOM(builder, mark, "outputs that may reuse"));
   builder->marks[builder->mark_count++] = (regal_built_mark){op, port};
   return REGAL_OK;
 }

@@ -32,34 +32,25 @@ regal_status regal_cp_status(const regal_cp_model *model) {
 }
 
 int32_t regal_cp_variable(regal_cp_model *model, int64_t low, int64_t high) {
-  if (model->failed || !REGAL_RESERVE(model->context, model->domain,
-                                      model->variables, model->variable_room)) {
-    model->failed = true;
+  if (!REGAL_CP_RESERVE(model, model->domain, model->variables,
+                        model->variable_room))
     return REGAL_CP_TRUE;
-  }
   model->domain[model->variables][0] = low;
   model->domain[model->variables][1] = high;
   return (int32_t)model->variables++;
 }
 
 void regal_cp_minimise(regal_cp_model *model, int32_t variable) {
-  if (model->failed || !REGAL_RESERVE(model->context, model->goal,
-                                      model->goal_count, model->goal_room)) {
-    model->failed = true;
-    return;
-  }
-  model->goal[model->goal_count++] = variable;
+  if (REGAL_CP_RESERVE(model, model->goal, model->goal_count, model->goal_room))
+    model->goal[model->goal_count++] = variable;
 }
 
 static void add_ref(regal_cp_model *model, int32_t ref, int64_t coeff) {
-  if (model->failed ||
-      !REGAL_RESERVE(model->context, model->refs, model->ref_count,
-                     model->ref_room) ||
-      !REGAL_RESERVE(model->context, model->coeffs, model->ref_count,
-                     model->coeff_room)) {
-    model->failed = true;
+  if (!REGAL_CP_RESERVE(model, model->refs, model->ref_count,
+                        model->ref_room) ||
+      !REGAL_CP_RESERVE(model, model->coeffs, model->ref_count,
+                        model->coeff_room))
     return;
-  }
   model->refs[model->ref_count] = ref;
   model->coeffs[model->ref_count++] = coeff;
 }
@@ -67,13 +58,9 @@ static void add_ref(regal_cp_model *model, int32_t ref, int64_t coeff) {
 void regal_cp_begin(regal_cp_model *model, regal_cp_kind kind) {
   if (model->row_count >= model->most_rows)
     model->failed = model->too_large = true;
-  if (model->failed || !REGAL_RESERVE(model->context, model->rows,
-                                      model->row_count, model->row_room)) {
-    model->failed = true;
-    return;
-  }
-  model->rows[model->row_count] = (regal_cp_row){
-      .begin = model->ref_count, .capacity = REGAL_CP_NONE, .kind = kind};
+  if (REGAL_CP_RESERVE(model, model->rows, model->row_count, model->row_room))
+    model->rows[model->row_count] = (regal_cp_row){
+        .begin = model->ref_count, .capacity = REGAL_CP_NONE, .kind = kind};
 }
 
 void regal_cp_term(regal_cp_model *model, int32_t ref, int64_t coeff) {

@@ -55,6 +55,12 @@ typedef struct regal_cp_model {
   bool failed, too_large;
 } regal_cp_model;
 
+/* Whether there is room for one more in an array that is built with the model;
+ * when memory is out the model has failed. */
+#define REGAL_CP_RESERVE(model, array, count, room)                            \
+  (!((model)->failed |=                                                        \
+     !REGAL_RESERVE((model)->context, (array), (count), (room))))
+
 /* Holds nothing but the literal TRUE. */
 void regal_cp_init(regal_cp_model *model, regal_context *context,
                    size_t most_rows);

@@ -12,7 +12,7 @@ typedef union body {
   Regal__Cp__NoOverlap no_overlap;
   struct {
     Regal__Cp__Interval message;
-    Regal__Cp__Expression start, size, end;
+    Regal__Cp__Expression part[3]; /* start, size, end */
   } interval;
   struct {
     Regal__Cp__Cumulative message;
@@ -99,12 +99,11 @@ static void set_interval(Regal__Cp__Constraint *constraint, body *body,
                          int32_t *refs, const int64_t *offsets) {
   Regal__Cp__Interval *interval = &body->interval.message;
   regal__cp__interval__init(interval);
-  set_expression(&body->interval.start, &refs[0], offsets[0]);
-  set_expression(&body->interval.size, &refs[1], offsets[1]);
-  set_expression(&body->interval.end, &refs[2], offsets[2]);
-  interval->start = &body->interval.start;
-  interval->size = &body->interval.size;
-  interval->end = &body->interval.end;
+  for (int i = 0; i < 3; i++)
+    set_expression(&body->interval.part[i], &refs[i], offsets[i]);
+  interval->start = &body->interval.part[0];
+  interval->size = &body->interval.part[1];
+  interval->end = &body->interval.part[2];
   constraint->interval = interval;
 }
 

@@ -382,10 +382,10 @@ static regal_status build(form *form) {
   if (form->memory) {
     order_ops(form, &form->places);
     order_transfers(form, &form->places);
-    REGAL_TRY(regal_formulate_memory(form));
+    regal_formulate_memory(form);
   }
   if (form->timed && form->memory)
-    REGAL_TRY(regal_formulate_order(form));
+    regal_formulate_order(form);
   return regal_cp_status(&form->model);
 }
 

@@ -141,11 +141,12 @@ regal_status regal_exact_plan(regal_context *context,
 bool regal_exact_needs(const regal_problem *problem, const uint8_t *placement,
                        uint32_t tensor, uint32_t to);
 
-/* Parts: formulation_time.c, formulation_order.c, formulation_memory.c. */
+/* Parts: formulation_time.c, formulation_order.c, formulation_memory.c. When
+ * memory is out the model has failed. */
 void regal_formulate_time(regal_formulation *formulation);
-regal_status regal_formulate_order(regal_formulation *formulation);
-regal_status regal_formulate_reuse(regal_formulation *formulation);
-regal_status regal_formulate_memory(regal_formulation *formulation);
+void regal_formulate_order(regal_formulation *formulation);
+void regal_formulate_reuse(regal_formulation *formulation);
+void regal_formulate_memory(regal_formulation *formulation);
 
 /* later >= end of the op, when the condition holds. */
 void regal_exact_after_op(regal_formulation *formulation,

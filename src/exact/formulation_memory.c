@@ -178,10 +178,10 @@ static void limit_excess(form *form) {
                0);
 }
 
-regal_status regal_formulate_memory(regal_formulation *formulation) {
+void regal_formulate_memory(regal_formulation *formulation) {
   const regal_problem *problem = formulation->problem;
   const regal_exact_request *request = &formulation->request;
-  REGAL_TRY(regal_formulate_reuse(formulation));
+  regal_formulate_reuse(formulation);
   for (uint32_t t = 0; t < problem->tensors; t++)
     for (uint32_t a = 0; problem->bytes[t] && a < formulation->devices; a++)
       hold_tensor(formulation, t, a);
@@ -197,5 +197,4 @@ regal_status regal_formulate_memory(regal_formulation *formulation) {
     limit_device(formulation, a, units(formulation, formulation->all_bytes));
   if (request->excess)
     limit_excess(formulation);
-  return REGAL_OK;
 }

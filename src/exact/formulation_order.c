@@ -74,13 +74,11 @@ static bool can_meet(const form *form, uint32_t a, uint32_t b) {
 }
 
 /* If both use a resource, then one of them is first. */
-static regal_status add_pair(form *form, uint32_t a, uint32_t b) {
+static void add_pair(form *form, uint32_t a, uint32_t b) {
   regal_cp_model *model = &form->model;
-  if (!can_meet(form, a, b))
-    return REGAL_OK;
-  if (!REGAL_RESERVE(model->context, form->pairs, form->pair_count,
-                     form->pair_room))
-    return regal_fail_memory(model->context);
+  if (!can_meet(form, a, b) ||
+      !REGAL_CP_RESERVE(model, form->pairs, form->pair_count, form->pair_room))
+    return;
   int32_t first = regal_cp_literal(model), second = regal_cp_literal(model);
   form->pairs[form->pair_count++] = (regal_exact_pair){{a, b}, {first, second}};
   for (uint32_t r = 0; r < regal_exact_resources(form); r++) {
@@ -91,7 +89,6 @@ static regal_status add_pair(form *form, uint32_t a, uint32_t b) {
   }
   put_before(form, a, b, first);
   put_before(form, b, a, second);
-  return REGAL_OK;
 }
 
 /* below[a * words + b / 64]: bit b when op b must come after op a. */
@@ -133,20 +130,20 @@ static bool is_step(const form *form, uint32_t step) {
   return form->sent[at] != REGAL_CP_FALSE && !regal_exact_is_twin(form, at);
 }
 
-regal_status regal_formulate_order(regal_formulation *formulation) {
+void regal_formulate_order(regal_formulation *formulation) {
   const regal_problem *problem = formulation->problem;
-  regal_context *context = formulation->model.context;
+  regal_cp_model *model = &formulation->model;
   uint32_t steps = problem->ops + problem->tensors * problem->devices;
   size_t words = problem->ops / 64 + 1;
-  uint64_t *below = regal_alloc(context, problem->ops * words, sizeof *below);
-  regal_status status = below ? REGAL_OK : regal_fail_memory(context);
+  uint64_t *below =
+      regal_alloc(model->context, problem->ops * words, sizeof *below);
+  model->failed |= !below;
   if (below)
     find_descendants(problem, words, below);
-  for (uint32_t b = 0; status == REGAL_OK && b < steps; b++)
+  for (uint32_t b = 0; !model->failed && b < steps; b++)
     for (uint32_t a = 0; is_step(formulation, b) && a < b; a++)
-      if (status == REGAL_OK && is_step(formulation, a) &&
+      if (is_step(formulation, a) &&
           !is_settled(formulation, below, words, a, b))
-        status = add_pair(formulation, a, b);
-  regal_release(context, below);
-  return status;
+        add_pair(formulation, a, b);
+  regal_release(model->context, below);
 }

@@ -41,17 +41,16 @@ static void require_death(form *form, uint32_t op, uint32_t input,
     regal_cp_clause(model, clause, 3);
 }
 
-static regal_status add_reuse(form *form, uint32_t op, uint32_t output,
-                              uint32_t input) {
+static void add_reuse(form *form, uint32_t op, uint32_t output,
+                      uint32_t input) {
   int32_t taken = regal_cp_literal(&form->model);
-  if (!REGAL_RESERVE(form->model.context, form->reuse, form->reuse_count,
-                     form->reuse_room))
-    return regal_fail_memory(form->model.context);
+  if (!REGAL_CP_RESERVE(&form->model, form->reuse, form->reuse_count,
+                        form->reuse_room))
+    return;
   form->reuse[form->reuse_count++] = (regal_exact_reuse){output, input, taken};
   for (uint32_t a = 0; a < form->devices; a++)
     if (regal_exact_can_run(form, op, a))
       require_death(form, op, input, taken, a);
-  return REGAL_OK;
 }
 
 static uint32_t key_of(const regal_exact_reuse *reuse, bool by_input) {
@@ -106,14 +105,13 @@ static void share_device(form *form, int32_t literal, uint32_t op,
   }
 }
 
-static regal_status add_life(form *form, regal_exact_life life) {
+static void add_life(form *form, regal_exact_life life) {
   const regal_problem *problem = form->problem;
   regal_cp_model *model = &form->model;
   uint32_t producer = problem->producer[life.input];
   int32_t start = form->places.start[life.op];
-  if (!REGAL_RESERVE(model->context, form->lives, form->life_count,
-                     form->life_room))
-    return regal_fail_memory(model->context);
+  if (!REGAL_CP_RESERVE(model, form->lives, form->life_count, form->life_room))
+    return;
   life.literal = regal_cp_literal(model);
   form->lives[form->life_count++] = life;
   if (life.reader == REGAL_NONE) {
@@ -131,27 +129,23 @@ static regal_status add_life(form *form, regal_exact_life life) {
                    regal_cp_not(regal_exact_on(form, producer, life.to)));
     regal_cp_after(model, form->places.sent[at], start, 1, &life.literal, 1);
   }
-  return REGAL_OK;
 }
 
 /* Why the op's input may have to live on where the op runs. */
-static regal_status add_lives(form *form, uint32_t op, uint32_t input) {
+static void add_lives(form *form, uint32_t op, uint32_t input) {
   const regal_problem *problem = form->problem;
   if (problem->is_final[input])
-    REGAL_TRY(add_life(
-        form, (regal_exact_life){op, input, REGAL_NONE, REGAL_NONE, 0}));
+    add_life(form, (regal_exact_life){op, input, REGAL_NONE, REGAL_NONE, 0});
   for (REGAL_ROW(u, problem->use_begin, input)) {
     uint32_t reader = problem->consumer[u];
     if (reader == op)
       continue;
-    REGAL_TRY(
-        add_life(form, (regal_exact_life){op, input, reader, REGAL_NONE, 0}));
+    add_life(form, (regal_exact_life){op, input, reader, REGAL_NONE, 0});
     for (uint32_t to = 0; to < form->devices; to++)
       if (form->sent[(size_t)input * form->devices + to] != REGAL_CP_FALSE &&
           regal_exact_can_run(form, reader, to))
-        REGAL_TRY(add_life(form, (regal_exact_life){op, input, reader, to, 0}));
+        add_life(form, (regal_exact_life){op, input, reader, to, 0});
   }
-  return REGAL_OK;
 }
 
 static bool has_lives(const form *form, uint32_t op, uint32_t input) {
@@ -163,12 +157,12 @@ static bool has_lives(const form *form, uint32_t op, uint32_t input) {
 
 /* The output passes over an input that would fit: an earlier output has it, or
  * it lives on. */
-static regal_status pass_over(form *form, uint32_t op, size_t first,
-                              size_t number, uint32_t input) {
+static void pass_over(form *form, uint32_t op, size_t first, size_t number,
+                      uint32_t input) {
   const regal_exact_reuse *reuse = form->reuse;
   regal_cp_model *model = &form->model;
   if (!has_lives(form, op, input))
-    REGAL_TRY(add_lives(form, op, input));
+    add_lives(form, op, input);
   regal_cp_begin(model, REGAL_CP_CLAUSE);
   regal_cp_term(model, regal_cp_not(reuse[number].taken), 0);
   for (size_t k = first; reuse[k].output != reuse[number].output; k++)
@@ -178,7 +172,6 @@ static regal_status pass_over(form *form, uint32_t op, size_t first,
     if (form->lives[i].input == input)
       regal_cp_term(model, form->lives[i].literal, 0);
   regal_cp_end(model, 0, 0, NULL, 0);
-  return REGAL_OK;
 }
 
 /* An earlier output that would fit there, too, has taken one before it. */
@@ -195,17 +188,16 @@ static void leave_to(form *form, size_t first, size_t number, size_t earlier) {
 
 /* The op's pairs, from `first` on, are by output and then by input, in the
  * order of the rule. */
-static regal_status fit_first(form *form, uint32_t op, size_t first) {
+static void fit_first(form *form, uint32_t op, size_t first) {
   for (size_t i = first; i < form->reuse_count; i++)
     for (size_t k = first; k < i; k++)
       if (form->reuse[k].output == form->reuse[i].output)
-        REGAL_TRY(pass_over(form, op, first, i, form->reuse[k].input));
+        pass_over(form, op, first, i, form->reuse[k].input);
       else if (form->reuse[k].input == form->reuse[i].input)
         leave_to(form, first, i, k);
-  return REGAL_OK;
 }
 
-regal_status regal_formulate_reuse(regal_formulation *form) {
+void regal_formulate_reuse(regal_formulation *form) {
   const regal_problem *problem = form->problem;
   for (uint32_t op = 0; problem->reuses && op < problem->ops; op++) {
     size_t first = form->reuse_count;
@@ -217,13 +209,12 @@ regal_status regal_formulate_reuse(regal_formulation *form) {
         continue;
       for (REGAL_ROW(i, problem->input_begin, op))
         if (problem->bytes[problem->input[i]] >= problem->bytes[t])
-          REGAL_TRY(add_reuse(form, op, t, problem->input[i]));
+          add_reuse(form, op, t, problem->input[i]);
       if (form->reuse_count > before)
         delay_output(form, op, t, before);
     }
     pair_off(form, first, false);
     pair_off(form, first, true);
-    REGAL_TRY(fit_first(form, op, first));
+    fit_first(form, op, first);
   }
-  return REGAL_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts for threads, and sets of keys. */
-#include "base/parallel/children.h"
-#include "base/parallel/threads.h"
+/* Contexts for threads, and workers. */
+#include "base/parallel/workers.h"
 #include "support/failing_allocator.h"
 #include "support/graph_sketch.h"
 
@@ -86,12 +85,42 @@ static void test_failing_allocations(void **state) {
   }
 }
 
+/* Items from `*state` on fail, the later ones sooner. */
+static regal_status fail_from(void *state, size_t item,
+                              const regal_worker *worker) {
+  const size_t *first = state;
+  if (item < *first)
+    return REGAL_OK;
+  for (volatile size_t wait = (100 - item) * 1000; wait > 0; wait--)
+    ;
+  return regal_fail(worker->context, REGAL_BAD_INPUT, "item %zu", item);
+}
+
+static void test_workers_report_the_first_failure(void **state) {
+  regal_context *context = *state;
+  for (int threads = 1; threads <= 4; threads++) {
+    regal_workers *workers;
+    size_t first = 17;
+    assert_int_equal(regal_workers_create(context, threads, &workers),
+                     REGAL_OK);
+    assert_int_equal(regal_workers_threads(workers), threads);
+    assert_int_equal(regal_workers_run(workers, 100, fail_from, &first),
+                     REGAL_BAD_INPUT);
+    assert_string_equal(regal_error(context), "item 17");
+    first = 100; /* an earlier failure is forgotten */
+    assert_int_equal(regal_workers_run(workers, 100, fail_from, &first),
+                     REGAL_OK);
+    regal_workers_free(workers);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CONTEXT_TEST(test_memory_is_the_parents),
       CONTEXT_TEST(test_stop_reaches_children),
       CONTEXT_TEST(test_threads_share_an_allocator),
       CONTEXT_TEST(test_failing_allocations),
+      CONTEXT_TEST(test_workers_report_the_first_failure),
   };
   return cmocka_run_group_tests_name("children", tests, NULL, NULL);
 }

@@ -15,14 +15,13 @@ REGAL_INLINE void gru_forward_body(size_t rows, size_t width,
     regal_real *restrict r = input + 3 * width * i, *z = r + width;
     regal_real *restrict n = z + width;
     const regal_real *restrict hr = state + 3 * width * i;
-    const regal_real *restrict hz = hr + width, *hn = hz + width;
+    const regal_real *hn = hr + 2 * width;
     for (size_t j = 0; j < 2 * width; j++)
       r[j] = regal_sigmoid(r[j] + hr[j]);
     for (size_t j = 0; j < width; j++)
       n[j] = regal_tanh(n[j] + r[j] * hn[j]);
     for (size_t j = 0; j < width; j++)
       next[width * i + j] = (1 - z[j]) * n[j] + z[j] * h[width * i + j];
-    (void)hz;
   }
 }
 REGAL_KERNEL(regal_gru_forward, gru_forward,

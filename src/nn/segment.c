@@ -19,15 +19,12 @@ REGAL_INLINE void messages_forward_body(const regal_message_edges *edges,
     const regal_real *restrict a = ends + 4 * width * from;
     const regal_real *restrict b = ends + 4 * width * to + 2 * width;
     const regal_real *restrict c = edge + 2 * width * e;
-    regal_real *restrict along = sums + 2 * width * to;
-    regal_real *restrict against = sums + 2 * width * from;
-    for (size_t j = 0; j < width; j++) {
-      regal_real r = a[j] + b[j] + c[j];
-      along[j] += r > 0 ? r : 0;
-    }
-    for (size_t j = width; j < 2 * width; j++) {
-      regal_real r = a[j] + b[j] + c[j];
-      against[j] += r > 0 ? r : 0;
+    for (int side = 0; side < 2; side++) {
+      regal_real *restrict sum = sums + 2 * width * (side ? from : to);
+      for (size_t j = side * width; j < (side + 1) * width; j++) {
+        regal_real r = a[j] + b[j] + c[j];
+        sum[j] += r > 0 ? r : 0;
+      }
     }
   }
 }

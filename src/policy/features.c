@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/carve.h"
+#include "base/compare.h"
 
 /* clang-format off */
 #define FEATURES(ROW) \
@@ -160,11 +161,9 @@ static void find_largest(regal_feature_source *source) {
   const regal_problem *problem = source->problem;
   int64_t largest = 0;
   for (uint32_t t = 0; t < problem->tensors; t++)
-    if (problem->bytes[t] > largest)
-      largest = problem->bytes[t];
+    largest = regal_larger(largest, problem->bytes[t]);
   for (uint32_t op = 0; op < problem->ops; op++)
-    if (regal_feature_own_memory(problem, op) > largest)
-      largest = regal_feature_own_memory(problem, op);
+    largest = regal_larger(largest, regal_feature_own_memory(problem, op));
   source->largest_bytes = largest ? (double)largest : 1;
 }
 

@@ -157,7 +157,6 @@ static void carve_gate(const regal_network *network, size_t n, size_t e,
   state->gate_pooled = carve(carver, w);
   state->gate_second = carve(carver, w);
   state->gate = carve(carver, experts);
-  state->gate_log = carve(carver, experts);
   state->mixed_node = carve(carver, n * w);
   state->mixed_edge = carve(carver, network->plan->has_tensor_head ? e * w : 0);
 }

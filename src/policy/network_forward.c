@@ -162,7 +162,6 @@ regal_status regal_network_forward(regal_context *context,
     read_graph(network, graph);
     encode(network, graph);
     run_heads(network, graph);
-    graph->has_baseline = with_baseline;
     if (with_baseline)
       run_baseline(network, graph);
   }

@@ -113,13 +113,12 @@ typedef struct regal_graph_state {
   regal_real *gate_hidden;             /* [N][w] */
   regal_real *gate_pooled;             /* [w] */
   regal_real *gate_second;             /* [w] */
-  regal_real *gate, *gate_log;         /* [experts] */
+  regal_real *gate;                    /* [experts] */
   regal_real *mixed_node, *mixed_edge; /* [N][w], [E][w] */
   regal_sequence_state sequence; /* gas; of autoregressive only the input */
   regal_real *node, *edge;       /* states as the heads read them */
   regal_head_state head[REGAL_MOST_HEADS];
   double entropy; /* of the choices known after forward */
-  bool has_baseline;
   regal_gnn_state baseline;
   regal_real *baseline_hidden, *baseline_node;   /* [N][w] */
   regal_real *baseline_pooled, *baseline_second; /* [w] */

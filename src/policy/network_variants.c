@@ -22,15 +22,14 @@ static void gate_forward(const regal_network *network,
                          regal_graph_state *graph) {
   const regal_network_plan *plan = network->plan;
   size_t n = graph->encoding->nodes, w = network->config.width;
-  regal_real logits[REGAL_MOST_EXPERTS];
+  regal_real logits[REGAL_MOST_EXPERTS], log_gate[REGAL_MOST_EXPERTS];
   regal_dense_forward(&plan->gate_node, network->parameters, n, graph->node_x,
                       graph->gate_hidden);
   regal_relu_forward(n * w, graph->gate_hidden);
   regal_mean_forward(n, w, graph->gate_hidden, graph->gate_pooled);
   regal_mlp_forward(&plan->gate, network->parameters, 1, graph->gate_pooled,
                     graph->gate_second, logits);
-  regal_categorical_forward(plan->encoders, logits, graph->gate,
-                            graph->gate_log);
+  regal_categorical_forward(plan->encoders, logits, graph->gate, log_gate);
 }
 
 static void mix(size_t count, regal_real share, const regal_real *from,

@@ -90,17 +90,6 @@ bool regal_local_step(regal_local_solution *s, regal_random *random,
 
 /* -- Starts ---------------------------------------------------------------- */
 
-static void start_from_plan(local *l, const regal_plan *plan) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step))
-      continue;
-    l->order[count++] = step->op;
-    l->placement[step->op] = (uint8_t)step->device;
-  }
-}
-
 /* Ops are numbered in a topological order. */
 static void start_at_random(local *l) {
   const regal_problem *problem = l->problem;
@@ -116,7 +105,7 @@ static void start_at_random(local *l) {
 
 static void start(local *l) {
   if (l->starts == 0 && l->search->start)
-    start_from_plan(l, l->search->start);
+    regal_plan_ops(l->search->start, l->order, l->placement);
   else
     start_at_random(l);
   l->solution.engine->begin(l->solution.state, l->order, l->placement,

@@ -131,7 +131,7 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
     memcpy(c->best_early, c->memory.early, c->problem->tensors);
     regal_order_excess excess = regal_order_memory_excess(&c->memory);
     c->fitness.excess = excess.bytes;
-    c->violation = regal_order_memory_violation(&c->memory, excess);
+    c->violation = excess.violation;
   } else if (c->problem->limited) {
     c->fitness = walk_now(c);
     c->violation = (double)c->fitness.excess;
@@ -158,7 +158,7 @@ static bool fits(chain *c, double allowed, regal_fitness *fitness,
   regal_order_excess excess =
       regal_order_memory_try(&c->memory, c->toggled, most);
   fitness->excess = excess.bytes;
-  *violation = regal_order_memory_violation(&c->memory, excess);
+  *violation = excess.violation;
   if (*violation <= most) {
     regal_order_memory_keep(&c->memory);
     return true;

@@ -171,19 +171,21 @@ static void count_levels(const regal_order_memory *memory, uint32_t first,
                 levels[k].peak[1] + more[1]);
 }
 
-static regal_order_excess excess_of(const regal_problem *problem,
+static regal_order_excess excess_of(const regal_order_memory *memory,
                                     const tally *tally) {
-  return (regal_order_excess){
-      regal_later(0, tally->peak[0] - problem->limit[0]) +
-          regal_later(0, tally->peak[1] - problem->limit[1]),
-      tally->spread};
+  const int64_t *limit = memory->problem->limit;
+  int64_t bytes = regal_later(0, tally->peak[0] - limit[0]) +
+                  regal_later(0, tally->peak[1] - limit[1]);
+  return (regal_order_excess){bytes, tally->spread,
+                              (double)bytes +
+                                  memory->weight * (double)tally->spread};
 }
 
 regal_order_excess regal_order_memory_excess(const regal_order_memory *memory) {
   const int64_t nothing[2] = {0, 0};
   tally tally = {{0, 0}, 0};
   count_levels(memory, 0, memory->blocks, nothing, &tally);
-  return excess_of(memory->problem, &tally);
+  return excess_of(memory, &tally);
 }
 
 void regal_order_memory_phase(const regal_order_memory *memory,
@@ -229,8 +231,7 @@ static double set_early(regal_order_memory *memory, int way,
   else
     memset(memory->early, way, memory->problem->tensors);
   regal_order_memory_set(memory);
-  return regal_order_memory_violation(memory,
-                                      regal_order_memory_excess(memory));
+  return regal_order_memory_excess(memory).violation;
 }
 
 void regal_order_memory_read(regal_order_memory *memory,
@@ -283,7 +284,6 @@ static bool skip_block(const regal_order_memory *memory, scan *now,
 
 regal_order_excess regal_order_memory_try(regal_order_memory *memory,
                                           uint32_t toggled, double allowed) {
-  const regal_problem *problem = memory->problem;
   const regal_order_level *levels = memory->levels;
   tally tally = {{0, 0}, 0};
   memory->scanned_from = memory->scanned = memory->blocks;
@@ -303,16 +303,16 @@ regal_order_excess regal_order_memory_try(regal_order_memory *memory,
             find_exchange(memory->order, k << memory->bits, now.exchanged);
       scan_level(memory, &now, k, &memory->trial[k]);
     }
-    count_block(problem, &tally, now.peak[0], now.peak[1]);
-    regal_order_excess excess = excess_of(problem, &tally);
-    if (regal_order_memory_violation(memory, excess) > allowed)
+    count_block(memory->problem, &tally, now.peak[0], now.peak[1]);
+    regal_order_excess excess = excess_of(memory, &tally);
+    if (excess.violation > allowed)
       return excess;
   }
   memory->scanned = k;
   for (uint32_t a = 0; k < memory->blocks && a < 2; a++)
     memory->rest[a] = now.held[a] - levels[k].held[a];
   count_levels(memory, k, memory->blocks, memory->rest, &tally);
-  return excess_of(problem, &tally);
+  return excess_of(memory, &tally);
 }
 
 static void lift(regal_order_level *levels, uint32_t first, uint32_t end,

@@ -62,8 +62,9 @@ typedef struct regal_order_level {
 /* How much is beyond the limits. Where layers repeat, many moments are equally
  * bad, and to mend one of them changes no peak: hence the spread. */
 typedef struct regal_order_excess {
-  int64_t bytes;  /* of the peaks, over devices */
-  int64_t spread; /* of the peaks of blocks, over blocks and devices */
+  int64_t bytes;    /* of the peaks, over devices */
+  int64_t spread;   /* of the peaks of blocks, over blocks and devices */
+  double violation; /* one number for both */
 } regal_order_excess;
 
 typedef struct regal_order_memory {
@@ -109,12 +110,6 @@ void regal_order_memory_read(regal_order_memory *memory,
                              const regal_plan *plan);
 /* Of what is kept. */
 regal_order_excess regal_order_memory_excess(const regal_order_memory *memory);
-/* One number for it. */
-static inline double
-regal_order_memory_violation(const regal_order_memory *memory,
-                             regal_order_excess excess) {
-  return (double)excess.bytes + memory->weight * (double)excess.spread;
-}
 
 /* An op that has to do with what is beyond a limit, or any if nothing is. */
 uint32_t regal_order_memory_draw(const regal_order_memory *memory,

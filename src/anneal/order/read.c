@@ -79,18 +79,14 @@ static void take_steps(reader *r, const regal_step *steps, uint32_t first,
 
 static void begin(reader *r, const regal_plan *plan, uint8_t *placement) {
   const regal_problem *problem = r->problem;
-  uint32_t pairs = problem->devices * problem->devices;
+  size_t pairs = (size_t)problem->devices * problem->devices;
   for (uint32_t op = 0; op < problem->ops; op++) {
     r->position[op] = REGAL_NONE;
     r->waiting[op] = problem->predecessors[op];
   }
-  for (uint32_t i = 0; i < pairs; i++) {
-    r->exchanged[i] = 0;
-    r->meets[i] = 0;
-  }
-  for (uint32_t i = 0; i < plan->step_count; i++)
-    if (regal_step_runs(&plan->steps[i]))
-      placement[plan->steps[i].op] = (uint8_t)plan->steps[i].device;
+  memset(r->exchanged, 0, pairs * sizeof *r->exchanged);
+  memset(r->meets, 0, pairs * sizeof *r->meets);
+  regal_plan_ops(plan, NULL, placement);
 }
 
 void regal_order_read(regal_order *order, const regal_plan *plan,

@@ -27,15 +27,9 @@ static bool is_early(const regal_peak *chain, uint32_t tensor, uint32_t to,
 
 void regal_peak_read(regal_peak *chain, const regal_plan *plan) {
   uint32_t ran = 0;
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step))
-      continue;
-    chain->order[ran] = step->op;
-    chain->position[step->op] = ran++;
-    chain->memory.placement[step->op] = (uint8_t)step->device;
-  }
-  ran = 0;
+  regal_plan_ops(plan, chain->order, chain->memory.placement);
+  for (uint32_t i = 0; i < chain->ops; i++)
+    chain->position[chain->order[i]] = i;
   memset(chain->memory.early, 0, chain->problem->tensors);
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];

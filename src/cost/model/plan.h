@@ -60,4 +60,17 @@ static inline bool regal_step_runs(const regal_step *step) {
   return step->port == REGAL_RUN;
 }
 
+/* Its ops in their order, which may be NULL, and their devices. */
+static inline void regal_plan_ops(const regal_plan *plan, uint32_t *order,
+                                  uint8_t *placement) {
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (!regal_step_runs(step))
+      continue;
+    placement[step->op] = (uint8_t)step->device;
+    if (order)
+      *order++ = step->op;
+  }
+}
+
 #endif

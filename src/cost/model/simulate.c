@@ -69,9 +69,7 @@ static void report(const regal_running_cost *running,
 void regal_simulate(regal_simulator *simulator, const regal_plan *plan,
                     regal_cost *cost) {
   const regal_problem *problem = simulator->problem;
-  for (uint32_t i = 0; i < plan->step_count; i++)
-    if (regal_step_runs(&plan->steps[i]))
-      simulator->placement[plan->steps[i].op] = (uint8_t)plan->steps[i].device;
+  regal_plan_ops(plan, NULL, simulator->placement);
   bool overlapped = problem->machine->overlapped;
   regal_running_cost_begin(&simulator->running, problem, simulator->placement,
                            true, overlapped);

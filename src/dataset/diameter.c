@@ -70,25 +70,23 @@ static void forget(web *web, uint32_t reached) {
 }
 
 /* How far the furthest op is from `start`. */
-static uint32_t reach(web *web, uint32_t start, uint32_t *furthest,
-                      uint32_t *reached) {
-  *reached = search(web, start);
-  *furthest = web->queue[*reached - 1];
-  return web->distance[*furthest];
+static uint32_t reach(web *web, uint32_t start, uint32_t *furthest) {
+  uint32_t reached = search(web, start);
+  *furthest = web->queue[reached - 1];
+  uint32_t far = web->distance[*furthest];
+  forget(web, reached);
+  return far;
 }
 
 /* Two sweeps: the furthest op from anywhere, then the furthest from there.
  * Their distance bounds the diameter from below, and the op half way between
  * them is a good middle. */
 static uint32_t find_middle(web *web, uint32_t start, uint32_t *longest) {
-  uint32_t end, other, reached;
-  reach(web, start, &end, &reached);
-  forget(web, reached);
-  *longest = reach(web, end, &other, &reached);
-  uint32_t middle = other;
+  uint32_t end, middle;
+  reach(web, start, &end);
+  *longest = reach(web, end, &middle);
   for (uint32_t i = 0; i < *longest / 2; i++)
     middle = web->parent[middle];
-  forget(web, reached);
   return middle;
 }
 
@@ -107,16 +105,15 @@ static uint32_t list_levels(web *web, uint32_t middle) {
 }
 
 static uint32_t measure_component(web *web, uint32_t start) {
-  uint32_t longest, furthest, reached;
+  uint32_t longest, furthest;
   uint32_t middle = find_middle(web, start, &longest);
   uint32_t ops = list_levels(web, middle);
   for (uint32_t i = ops; i-- > 0;) {
     /* What is left is within this level of the middle. */
     if (longest >= 2 * (uint64_t)web->level[i])
       break;
-    uint32_t far = reach(web, web->fringe[i], &furthest, &reached);
+    uint32_t far = reach(web, web->fringe[i], &furthest);
     longest = far > longest ? far : longest;
-    forget(web, reached);
   }
   return longest;
 }
@@ -138,13 +135,9 @@ regal_status regal_graph_diameter(regal_context *context,
                                   uint32_t *diameter) {
   web web = {.ops = graph->ops};
   regal_carver carver = {NULL, 0};
-  lay_out(&web, &carver, graph);
   if (graph->uses > UINT32_MAX / 2) /* rows count in 32 bits */
     return regal_fail_memory(context);
-  carver = (regal_carver){regal_alloc(context, carver.used, 1), 0};
-  if (!carver.base)
-    return regal_fail_memory(context);
-  lay_out(&web, &carver, graph);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, lay_out(&web, &carver, graph)));
   fill_ends(graph, &web);
   for (uint32_t op = 0; op < graph->ops; op++)
     web.distance[op] = REGAL_NONE;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/carve.h"
 #include "base/names.h"
 #include "base/random.h"
 
@@ -161,10 +162,15 @@ typedef struct scratch {
   regal_split *splits; /* of roots */
 } scratch;
 
+static void lay_out(scratch *s, regal_carver *carver, size_t count) {
+  s->parent = regal_carve(carver, count, sizeof *s->parent);
+  s->placed = regal_carve(carver, count, sizeof *s->placed);
+  s->units = regal_carve(carver, count, sizeof *s->units);
+  s->splits = regal_carve(carver, count, sizeof *s->splits);
+}
+
 static regal_status split(regal_context *context, regal_split_item *items,
                           size_t count, uint64_t seed, scratch *s) {
-  if (!s->parent || !s->placed || !s->units || !s->splits)
-    return regal_fail_memory(context);
   for (size_t i = 0; i < count; i++)
     s->parent[i] = i;
   REGAL_TRY(join_equals(context, items, count, s->parent));
@@ -185,16 +191,10 @@ static regal_status split(regal_context *context, regal_split_item *items,
 
 regal_status regal_split_items(regal_context *context, regal_split_item *items,
                                size_t count, uint64_t seed) {
-  scratch s = {
-      .parent = regal_alloc(context, count, sizeof *s.parent),
-      .placed = regal_alloc(context, count, sizeof *s.placed),
-      .units = regal_alloc(context, count, sizeof *s.units),
-      .splits = regal_alloc(context, count, sizeof *s.splits),
-  };
+  scratch s;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, lay_out(&s, &carver, count)));
   regal_status status = split(context, items, count, seed, &s);
-  regal_release(context, s.parent);
-  regal_release(context, s.placed);
-  regal_release(context, s.units);
-  regal_release(context, s.splits);
+  regal_release(context, carver.base);
   return status;
 }

@@ -110,6 +110,16 @@ void regal_builder_set_locator(regal_builder *builder, regal_locate_fn locate,
  * (each position once, in any order), and the number of nodes in the file. */
 void regal_builder_set_next_id(regal_builder *builder, uint32_t id);
 void regal_builder_set_file_nodes(regal_builder *builder, uint32_t nodes);
+/* Finishes the graph if `status`, that of filling the builder, is fine;
+ * otherwise frees the builder and hands the status on. */
+static inline regal_status regal_builder_end(regal_builder *builder,
+                                             regal_status status,
+                                             regal_graph **graph) {
+  if (status == REGAL_OK)
+    return regal_builder_finish(builder, graph);
+  regal_builder_free(builder);
+  return status;
+}
 
 /* A 64-bit checksum of all that makes a graph what it is: names, positions,
  * costs and edges. The same on every machine; notes do not count. */

@@ -65,17 +65,12 @@ const char *regal_member_name_fault(const char *name) {
 
 regal_status regal_archive_add(regal_archive *archive, const char *name,
                                regal_member **member) {
-  regal_context *context = archive->context;
-  if (!REGAL_RESERVE(context, archive->members, archive->count,
-                     archive->capacity))
-    return regal_fail_memory(context);
-  regal_member *added = &archive->members[archive->count];
-  *added = (regal_member){.name = archive->text.size};
-  regal_text_append(&archive->text, name, strlen(name) + 1);
-  if (archive->text.failed)
-    return regal_fail_memory(context);
-  archive->count++;
-  *member = added;
+  char *copy = regal_arena_alloc(&archive->arena, strlen(name) + 1, 1);
+  if (!copy || !REGAL_RESERVE(archive->context, archive->members,
+                              archive->count, archive->capacity))
+    return regal_fail_memory(archive->context);
+  *member = &archive->members[archive->count++];
+  **member = (regal_member){.name = strcpy(copy, name)};
   return REGAL_OK;
 }
 
@@ -112,7 +107,7 @@ static regal_status begin(regal_context *context, const char *path,
   made->context = context;
   made->path = copy;
   pthread_mutex_init(&made->lock, NULL);
-  regal_text_init(&made->text, context);
+  regal_arena_init(&made->arena, context);
   regal_names_init(&made->names, context);
   *archive = made;
   return REGAL_OK;
@@ -164,7 +159,7 @@ void regal_archive_free(regal_archive *archive) {
     zip_discard(archive->zip);
   pthread_mutex_destroy(&archive->lock);
   regal_names_free(&archive->names);
-  regal_text_free(&archive->text);
+  regal_arena_free(&archive->arena);
   regal_release(context, archive->members);
   regal_release(context, archive->path);
   regal_release(context, archive);
@@ -181,7 +176,7 @@ size_t regal_archive_count(const regal_archive *archive) {
 }
 
 const char *regal_archive_name(const regal_archive *archive, size_t member) {
-  return archive->text.bytes + archive->members[member].name;
+  return archive->members[member].name;
 }
 
 size_t regal_archive_find(const regal_archive *archive, const char *name) {

@@ -66,30 +66,9 @@ static regal_status list(regal_archive *archive, place *place, int depth) {
   return status;
 }
 
-/* Members in order of their names: what readdir says differs by file system. */
-typedef struct sorted_member {
-  const char *text;
-  regal_member member;
-} sorted_member;
-
 static int by_name(const void *left, const void *right) {
-  const sorted_member *a = left, *b = right;
-  return strcmp(a->text, b->text);
-}
-
-static regal_status sort_members(regal_archive *archive) {
-  sorted_member *sorted =
-      regal_alloc(archive->context, archive->count, sizeof *sorted);
-  if (!sorted)
-    return regal_fail_memory(archive->context);
-  for (size_t i = 0; i < archive->count; i++)
-    sorted[i] =
-        (sorted_member){regal_archive_name(archive, i), archive->members[i]};
-  qsort(sorted, archive->count, sizeof *sorted, by_name);
-  for (size_t i = 0; i < archive->count; i++)
-    archive->members[i] = sorted[i].member;
-  regal_release(archive->context, sorted);
-  return REGAL_OK;
+  const regal_member *a = left, *b = right;
+  return strcmp(a->name, b->name);
 }
 
 regal_status regal_archive_list_folder(regal_archive *archive) {
@@ -100,7 +79,10 @@ regal_status regal_archive_list_folder(regal_archive *archive) {
   regal_status status = place.path.failed ? regal_fail_memory(archive->context)
                                           : list(archive, &place, 0);
   regal_text_free(&place.path);
-  return status == REGAL_OK ? sort_members(archive) : status;
+  /* The order of readdir depends on the file system. */
+  if (archive->count)
+    qsort(archive->members, archive->count, sizeof *archive->members, by_name);
+  return status;
 }
 
 /* -- Reading --------------------------------------------------------------- */

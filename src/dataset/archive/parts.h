@@ -7,11 +7,12 @@
 #include <pthread.h>
 #include <zip.h>
 
+#include "base/arena.h"
 #include "base/names.h"
 #include "dataset/archive/archive.h"
 
 typedef struct regal_member {
-  size_t name;                  /* offset into text */
+  const char *name;
   uint64_t packed_bytes, bytes; /* in the zip archive, and as put in */
   uint64_t number;              /* in the zip archive */
   uint32_t crc;
@@ -25,7 +26,7 @@ struct regal_archive {
   pthread_mutex_t lock; /* of zip, which serves one thread at a time */
   regal_member *members;
   size_t count, capacity;
-  regal_text text;   /* names, one after the other */
+  regal_arena arena; /* their names */
   regal_names names; /* a member's number is its position */
 };
 

@@ -92,8 +92,5 @@ regal_status regal_layered_graph(regal_context *context, uint32_t ops,
   regal_status status = add_ops(context, &layered, ops);
   regal_release(context, layered.bytes);
   regal_release(context, layered.reads);
-  if (status == REGAL_OK)
-    return regal_builder_finish(layered.builder, graph);
-  regal_builder_free(layered.builder);
-  return status;
+  return regal_builder_end(layered.builder, status, graph);
 }

@@ -173,8 +173,5 @@ regal_status regal_synthetic_graph(regal_context *context,
   regal_release(context, synthesis.pairs.bits);
   regal_release(context, synthesis.ops);
   regal_release(context, synthesis.reads);
-  if (status == REGAL_OK)
-    return regal_builder_finish(synthesis.builder, graph);
-  regal_builder_free(synthesis.builder);
-  return status;
+  return regal_builder_end(synthesis.builder, status, graph);
 }

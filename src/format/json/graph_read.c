@@ -350,10 +350,7 @@ regal_status regal_json_graph_load(regal_context *context, const char *name,
                      .expected = "the name or position of a parameter"}};
   REGAL_TRY(regal_json_parse(context, name, bytes, size, &reader.json));
   regal_status status = read_graph(&reader);
-  if (status == REGAL_OK)
-    status = regal_builder_finish(reader.builder, graph);
-  else
-    regal_builder_free(reader.builder);
+  status = regal_builder_end(reader.builder, status, graph);
   free_list(&reader, &reader.ops);
   free_list(&reader, &reader.parameters);
   regal_json_free(&reader.json);

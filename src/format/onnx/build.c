@@ -142,10 +142,5 @@ regal_status regal_onnx_build(regal_onnx *onnx, regal_graph **graph) {
   if (!building.op_of || !building.node_of)
     return regal_fail_memory(onnx->context);
   REGAL_TRY(regal_builder_create(onnx->context, &building.builder));
-  regal_status status = add_all(&building);
-  if (status != REGAL_OK) {
-    regal_builder_free(building.builder);
-    return status;
-  }
-  return regal_builder_finish(building.builder, graph);
+  return regal_builder_end(building.builder, add_all(&building), graph);
 }

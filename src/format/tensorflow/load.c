@@ -184,12 +184,7 @@ static regal_status build(regal_cost_graph *cost, regal_graph **graph) {
   if (!building.op_of || !building.node_of)
     return regal_fail_memory(cost->context);
   REGAL_TRY(regal_builder_create(cost->context, &building.builder));
-  regal_status status = add_all(&building);
-  if (status != REGAL_OK) {
-    regal_builder_free(building.builder);
-    return status;
-  }
-  return regal_builder_finish(building.builder, graph);
+  return regal_builder_end(building.builder, add_all(&building), graph);
 }
 
 /* -- Loading --------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
@@ -331,22 +331,7 @@ void infer(ModelProto *model, bool follow_sizes) {
 
 /* -- In and out ----------------------------------------------------------- */
 
-class writer : public google::protobuf::io::CopyingOutputStream {
-public:
-  writer(regal_onnx_write_fn write, void *state)
-      : write_(write), state_(state) {
-  }
-  bool Write(const void *bytes, int size) override {
-    return write_(state_, bytes, static_cast<size_t>(size));
-  }
-
-private:
-  regal_onnx_write_fn write_;
-  void *state_;
-};
-
-void run(const void *bytes, size_t size, bool follow_sizes,
-         regal_onnx_write_fn write, void *state) {
+void run(const void *bytes, size_t size, bool follow_sizes, int file) {
   ModelProto model;
   /* What protobuf says of errors by itself goes to stderr. */
   google::protobuf::SetLogHandler(nullptr);
@@ -355,9 +340,8 @@ void run(const void *bytes, size_t size, bool follow_sizes,
   if (!model.ParseFromArray(bytes, static_cast<int>(size)))
     throw bad_model("this is no ONNX model (a protobuf ModelProto)");
   infer(&model, follow_sizes);
-  writer out(write, state);
-  google::protobuf::io::CopyingOutputStreamAdaptor adaptor(&out);
-  if (!model.SerializeToZeroCopyStream(&adaptor) || !adaptor.Flush())
+  google::protobuf::io::FileOutputStream out(file);
+  if (!model.SerializeToZeroCopyStream(&out) || !out.Flush())
     throw bad_model("the inferred shapes could not be handed over");
 }
 
@@ -372,11 +356,10 @@ int64_t regal_onnx_newest_opset(void) {
 }
 
 regal_status regal_onnx_run_inference(const void *model, size_t size,
-                                      bool follow_sizes,
-                                      regal_onnx_write_fn write, void *state,
+                                      bool follow_sizes, int file,
                                       char *message, size_t capacity) {
   try {
-    run(model, size, follow_sizes, write, state);
+    run(model, size, follow_sizes, file);
     return REGAL_OK;
   } catch (const std::bad_alloc &) {
     snprintf(message, capacity, "out of memory");

@@ -9,16 +9,12 @@
 extern "C" {
 #endif
 
-/* Takes some bytes of the inferred model; false when it can take no more. */
-typedef bool (*regal_onnx_write_fn)(void *state, const void *bytes,
-                                    size_t size);
-
-/* regal_onnx_infer_shapes in this process, which it may crash. `follow_sizes`:
- * also compute sizes that the model computes (ONNX: data propagation). On
- * failure `message`, of at least 1 byte, says why. No exception leaves it. */
+/* regal_onnx_infer_shapes in this process, which it may crash; the inferred
+ * model is written to the open `file`. `follow_sizes`: also compute sizes that
+ * the model computes (ONNX: data propagation). On failure `message`, of at
+ * least 1 byte, says why. No exception leaves it. */
 regal_status regal_onnx_run_inference(const void *model, size_t size,
-                                      bool follow_sizes,
-                                      regal_onnx_write_fn write, void *state,
+                                      bool follow_sizes, int file,
                                       char *message, size_t capacity);
 
 /* The newest opset of ONNX's own ops that the linked libonnx knows. */

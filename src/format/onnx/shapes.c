@@ -46,20 +46,6 @@ typedef struct inference {
 
 /* -- The child ------------------------------------------------------------ */
 
-static bool write_all(void *state, const void *bytes, size_t size) {
-  const char *from = bytes;
-  while (size) {
-    ssize_t written = write(*(int *)state, from, size);
-    if (written < 0 && errno != EINTR)
-      return false;
-    if (written > 0) {
-      from += written;
-      size -= (size_t)written;
-    }
-  }
-  return true;
-}
-
 static void limit(int resource, rlim_t most) {
   struct rlimit now;
   if (getrlimit(resource, &now) == 0 && most < now.rlim_cur) {
@@ -103,8 +89,8 @@ static _Noreturn void run_child(inference *inference) {
   limit_memory(inference->size);
   silence();
   report->status = regal_onnx_run_inference(
-      inference->model, inference->size, inference->follow_sizes, write_all,
-      &inference->pipe[1], report->message, sizeof report->message);
+      inference->model, inference->size, inference->follow_sizes,
+      inference->pipe[1], report->message, sizeof report->message);
   report->done = true;
   _exit(0);
 }

@@ -192,20 +192,12 @@ bool regal_onnx_integer(const regal_onnx_value *value, int64_t *number) {
     *number = tensor->int32_data[0];
     return true;
   }
-  size_t bytes;
-  switch (tensor->data_type) {
-  case REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-    bytes = 8;
-    break;
-  case REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-    bytes = 4;
-    break;
-  case REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
-    bytes = 1;
-    break;
-  default:
+  int type = tensor->data_type;
+  if (type != REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT64 &&
+      type != REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT32 &&
+      type != REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
     return false;
-  }
+  size_t bytes = regal_onnx_bits(type) / 8;
   if (tensor->raw_data.len < bytes)
     return false;
   *number = first_of(tensor->raw_data.data, bytes, bytes > 1);

@@ -143,9 +143,9 @@ static unsigned slice(uint64_t left) {
   return left > 1u << 30 ? 1u << 30 : (unsigned)left;
 }
 
-static regal_status inflate_all(z_stream *z, const char *packed,
-                                const regal_member *member, char *bytes,
-                                bool *good) {
+/* Z_STREAM_END when all went well, with the sizes that the directory says. */
+static int inflate_all(z_stream *z, const char *packed,
+                       const regal_member *member, char *bytes) {
   uint64_t in = 0, out = 0;
   z->next_in = (Bytef *)packed;
   z->next_out = (Bytef *)bytes;
@@ -156,59 +156,55 @@ static regal_status inflate_all(z_stream *z, const char *packed,
     int code = inflate(z, Z_FINISH);
     in += gave - z->avail_in;
     out += room - z->avail_out;
-    if (code == Z_MEM_ERROR)
-      return REGAL_NO_MEMORY;
     bool moved = gave != z->avail_in || room != z->avail_out;
     if ((code == Z_OK || code == Z_BUF_ERROR) && moved &&
         out <= member->bytes && in < member->packed_bytes)
       continue;
-    *good = code == Z_STREAM_END && out == member->bytes;
-    return REGAL_OK;
+    return code == Z_STREAM_END && out != member->bytes ? Z_DATA_ERROR : code;
   }
 }
 
+/* REGAL_BAD_INPUT, here and below: the member is damaged. */
 static regal_status unpack(regal_context *context, const regal_member *member,
-                           const char *packed, char *bytes, bool *good) {
+                           const char *packed, char *bytes) {
   z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = context};
   if (inflateInit2(&z, -15) != Z_OK)
     return regal_fail_memory(context);
-  regal_status status = inflate_all(&z, packed, member, bytes, good);
+  int code = inflate_all(&z, packed, member, bytes);
   inflateEnd(&z);
-  return status == REGAL_OK ? REGAL_OK : regal_fail_memory(context);
+  if (code == Z_MEM_ERROR)
+    return regal_fail_memory(context);
+  return code == Z_STREAM_END ? REGAL_OK : REGAL_BAD_INPUT;
 }
 
 static regal_status fill(regal_archive *archive, regal_context *context,
                          const regal_member *member, char *packed,
-                         regal_text *text, bool *good) {
+                         regal_text *text) {
   if (!read_packed(archive, member, packed))
-    return REGAL_OK; /* not good */
-  *good = true;
+    return REGAL_BAD_INPUT;
   if (member->deflated)
-    REGAL_TRY(unpack(context, member, packed, text->bytes, good));
-  *good = *good &&
-          crc32_z(0, (const Bytef *)text->bytes, member->bytes) == member->crc;
+    REGAL_TRY(unpack(context, member, packed, text->bytes));
   text->size = (size_t)member->bytes;
   text->bytes[text->size] = 0;
-  return REGAL_OK;
+  uLong crc = crc32_z(0, (const Bytef *)text->bytes, text->size);
+  return crc == member->crc ? REGAL_OK : REGAL_BAD_INPUT;
 }
 
 regal_status regal_archive_read_zip(regal_archive *archive,
                                     regal_context *context, size_t number,
                                     const char *name, regal_text *text) {
   const regal_member *member = &archive->members[number];
-  bool good = false;
   text->capacity = (size_t)member->bytes + 2;
   text->bytes = regal_alloc(context, text->capacity, 1);
   char *packed = member->deflated && text->bytes
                      ? regal_alloc(context, (size_t)member->packed_bytes, 1)
                      : text->bytes;
-  regal_status status =
-      packed ? fill(archive, context, member, packed, text, &good)
-             : regal_fail_memory(context);
+  regal_status status = packed ? fill(archive, context, member, packed, text)
+                               : regal_fail_memory(context);
   if (packed != text->bytes)
     regal_release(context, packed);
-  if (status == REGAL_OK && !good)
-    status = regal_fail(context, REGAL_BAD_INPUT,
-                        "%s: the archive is damaged here", name);
+  if (status == REGAL_BAD_INPUT)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "%s: the archive is damaged here", name);
   return status;
 }

@@ -15,19 +15,11 @@ void regal_residents_layout(regal_residents *residents, regal_carver *carver,
 
 void regal_residents_create(regal_residents *residents,
                             const regal_problem *problem) {
-  uint32_t *begin = residents->shared_begin, ops = problem->ops;
-  uint32_t readers =
-      problem->shared ? problem->reader_begin[problem->shared] : 0;
-  memset(begin, 0, ((size_t)ops + 1) * sizeof *begin);
-  for (uint32_t r = 0; r < readers; r++)
-    begin[problem->reader[r]]++;
-  for (uint32_t op = 0, sum = 0; op <= ops; op++) {
-    sum += begin[op];
-    begin[op] = sum; /* where the row ends, until it is filled */
-  }
-  for (uint32_t p = problem->shared; p-- > 0;)
-    for (REGAL_ROW(r, problem->reader_begin, p))
-      residents->shared[--begin[problem->reader[r]]] = p;
+  memset(residents->shared_begin, 0, ((size_t)problem->ops + 1) * 4);
+  if (problem->shared)
+    regal_rows_transpose(problem->shared, problem->reader_begin,
+                         problem->reader, problem->ops, residents->shared_begin,
+                         residents->shared);
 }
 
 void regal_residents_count(regal_residents *residents,

@@ -75,17 +75,9 @@ static void layout(void *state, regal_carver *carver) {
 
 static void link_predecessors(regal_peak *chain) {
   const regal_problem *problem = chain->problem;
-  uint32_t *begin = chain->pred_begin;
-  begin[0] = 0;
-  for (uint32_t op = 0; op < chain->ops; op++)
-    begin[op + 1] = begin[op] + problem->predecessors[op];
-  uint32_t *filled = chain->members; /* scratch */
-  memset(filled, 0, (size_t)chain->ops * 4);
-  for (uint32_t op = 0; op < chain->ops; op++)
-    for (REGAL_ROW(k, problem->successor_begin, op)) {
-      uint32_t to = problem->successor[k];
-      chain->pred[begin[to] + filled[to]++] = op;
-    }
+  memset(chain->pred_begin, 0, ((size_t)chain->ops + 1) * 4);
+  regal_rows_transpose(chain->ops, problem->successor_begin, problem->successor,
+                       chain->ops, chain->pred_begin, chain->pred);
 }
 
 static void list_holding(regal_peak *chain) {

@@ -65,8 +65,7 @@ static void send(writer *w, uint32_t tensor, uint32_t to) {
   if (home == to || (w->gone_to[tensor] & bit))
     return;
   w->gone_to[tensor] |= bit;
-  w->plan->steps[w->plan->step_count++] =
-      regal_plan_send(w->problem, tensor, home, to);
+  regal_plan_add_send(w->plan, w->problem, tensor, home, to);
 }
 
 /* To every reader's device, if it travels early and its time has come. */
@@ -83,7 +82,7 @@ static void write_op(writer *w, uint32_t op) {
   uint32_t device = w->placement[op];
   for (REGAL_ROW(i, problem->input_begin, op))
     send(w, problem->input[i], device);
-  w->plan->steps[w->plan->step_count++] = regal_plan_run(op, device);
+  regal_plan_add_run(w->plan, op, device);
   for (REGAL_ROW(i, problem->input_begin, op))
     send_early(w, problem->input[i], op);
   for (REGAL_ROW(t, problem->output_begin, op))

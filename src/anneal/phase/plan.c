@@ -96,7 +96,7 @@ static regal_fitness write_phases(regal_phase *s, uint32_t phases,
       uint32_t op = s->order[i], device = s->placement[op];
       regal_running_cost_run(&s->walk.running, problem, op, device, false,
                              false);
-      plan->steps[plan->step_count++] = regal_plan_run(op, device);
+      regal_plan_add_run(plan, op, device);
       s->walk.position[op] = i + 1;
       regal_pending_add(&s->walk.pending, problem, s->placement, op, mode);
     }

@@ -39,16 +39,12 @@ static const unit time_units[] = {{"", 1},
                                   {"h", 3600000000000},
                                   {NULL, 0}};
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* Reads the digits at *text, with one point among them, as `digits` and a power
  * of ten; at most 19 significant digits. */
 static bool read_decimal(const char **text, uint64_t *digits, int *exponent) {
   const char *s = *text;
   bool any = false, point = false;
-  for (; is_digit(*s) || (*s == '.' && !point); s++) {
+  for (; regal_is_digit(*s) || (*s == '.' && !point); s++) {
     if (*s == '.') {
       point = true;
       continue;
@@ -71,10 +67,10 @@ static bool read_exponent(const char **text, int *exponent) {
   s++;
   bool minus = *s == '-';
   s += *s == '-' || *s == '+';
-  if (!is_digit(*s))
+  if (!regal_is_digit(*s))
     return false;
   int power = 0;
-  for (; is_digit(*s); s++) {
+  for (; regal_is_digit(*s); s++) {
     power = power * 10 + (*s - '0');
     if (power > 99)
       return false;

@@ -92,7 +92,7 @@ static bool parse_integer(const regal_option_info *info, const char *value,
   char *end;
   errno = 0;
   long long parsed = strtoll(value, &end, 10);
-  bool digits = *value == '-' || (*value >= '0' && *value <= '9');
+  bool digits = *value == '-' || regal_is_digit(*value);
   bool number = digits && end != value && !*end;
   bool in_range = parsed >= (int64_t)info->low && parsed <= (int64_t)info->high;
   if (number && !errno && (in_range || is_default(info, (double)parsed))) {

@@ -5,6 +5,11 @@
 
 #include "base/context.h"
 
+/* In ASCII, whatever the locale. */
+static inline bool regal_is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /* A growing byte buffer. After a failed append `failed` stays set, so that a
  * writer may append freely and check once, at the end. */
 typedef struct regal_text {

@@ -75,6 +75,10 @@ static double progress_of(const team *team, const chain *chain) {
   return share < 1 ? share : 1;
 }
 
+static double temperature_at(const regal_anneal_job *job, double progress) {
+  return job->hot * pow(job->cold / job->hot, progress);
+}
+
 static bool is_done(const team *team, const chain *chain) {
   if (regal_stop_requested(team->search->context))
     return true;
@@ -100,9 +104,8 @@ static void run_chain(void *state, size_t item, int thread) {
   chain->last_look = regal_seconds();
   while (!is_done(team, chain)) {
     double progress = progress_of(team, chain);
-    regal_anneal_stretch stretch = {job->hot *
-                                        pow(job->cold / job->hot, progress),
-                                    progress, chain->moves, job->until_fits};
+    regal_anneal_stretch stretch = {temperature_at(job, progress), progress,
+                                    chain->moves, job->until_fits};
     /* a stretch of fixed length where the plan must not depend on time */
     if (team->by_moves) {
       uint64_t left = team->lap_moves - chain->made;
@@ -129,9 +132,8 @@ static void share_best(team *team) {
         annealer->energy(team->chains[best].state))
       best = i;
   double least = annealer->energy(team->chains[best].state);
-  double progress = progress_of(team, &team->chains[best]);
   double warm =
-      team->job->hot * pow(team->job->cold / team->job->hot, progress);
+      temperature_at(team->job, progress_of(team, &team->chains[best]));
   for (size_t i = 0; i < team->count; i++)
     if (annealer->energy(team->chains[i].state) > least + warm)
       annealer->copy(team->chains[i].state, team->chains[best].state);

@@ -86,19 +86,16 @@ static int64_t run_ns_of(const making *m, uint32_t first, uint32_t second,
 static regal_status add_ops(making *m) {
   const regal_problem *fine = m->fine;
   for (uint32_t op = 0; op < fine->ops; op++) {
-    uint32_t second = second_of(m, op), id;
-    if (second != REGAL_NONE && second < op)
+    uint32_t second = second_of(m, op);
+    if (m->partner[op] < op)
       continue;
-    m->cluster[op] = m->clusters;
-    if (second != REGAL_NONE)
-      m->cluster[second] = m->clusters;
-    m->clusters++;
+    m->cluster[op] = m->cluster[m->partner[op]] = m->clusters++;
     int64_t resident = fine->resident_bytes[op];
     if (second != REGAL_NONE)
       resident += fine->resident_bytes[second];
     uint32_t device = (uint32_t)__builtin_ctzll(fine->allowed[op]);
     REGAL_TRY(regal_builder_add_op(
-        m->builder, "", run_ns_of(m, op, second, device), 0, resident, &id));
+        m->builder, "", run_ns_of(m, op, second, device), 0, resident, NULL));
   }
   return REGAL_OK;
 }
@@ -106,11 +103,11 @@ static regal_status add_ops(making *m) {
 static regal_status add_tensors(making *m) {
   const regal_problem *fine = m->fine;
   for (uint32_t op = 0; op < fine->ops; op++) {
-    uint32_t second = second_of(m, op), ports = 0;
-    if (second != REGAL_NONE && second < op)
+    uint32_t second = m->partner[op], ports = 0;
+    if (second < op)
       continue;
     REGAL_TRY(add_outputs(m, op, m->cluster[op], &ports));
-    if (second != REGAL_NONE)
+    if (second > op)
       REGAL_TRY(add_outputs(m, second, m->cluster[op], &ports));
   }
   for (uint32_t t = 0; t < fine->tensors; t++) {
@@ -155,7 +152,6 @@ static void list_members(making *m) {
   regal_level *level = m->level;
   const regal_graph *graph = level->graph;
   uint32_t *begin = level->member_begin;
-  memset(begin, 0, ((size_t)graph->ops + 1) * sizeof *begin);
   for (uint32_t op = 0; op < m->fine->ops; op++) {
     m->cluster[op] = graph->op_of_id[m->cluster[op]];
     begin[m->cluster[op] + 1]++;
@@ -163,9 +159,8 @@ static void list_members(making *m) {
   for (uint32_t k = 0; k < graph->ops; k++)
     begin[k + 1] += begin[k];
   for (uint32_t op = 0; op < m->fine->ops; op++) {
-    uint32_t at = begin[m->cluster[op]];
-    uint32_t second = second_of(m, op);
-    level->member[at + (second != REGAL_NONE && second < op)] = op;
+    bool is_second = m->partner[op] < op;
+    level->member[begin[m->cluster[op]] + is_second] = op;
   }
 }
 

@@ -76,10 +76,6 @@ static void skip_space(parser *p) {
   }
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* -- Strings and numbers --------------------------------------------------- */
 
 /* There is always room for a text and its zero: a string is no longer than its
@@ -157,9 +153,9 @@ static regal_status parse_string(parser *p, const char **text) {
 }
 
 static regal_status skip_digits(parser *p) {
-  if (!is_digit(peek(p)))
+  if (!regal_is_digit(peek(p)))
     return fail_expected(p, "a digit");
-  while (is_digit(peek(p)))
+  while (regal_is_digit(peek(p)))
     p->at++;
   return REGAL_OK;
 }
@@ -275,7 +271,7 @@ static regal_status parse_value(parser *p, const char *key, uint32_t *made) {
   } else if (first == '"') {
     kind = REGAL_JSON_STRING;
     REGAL_TRY(parse_string(p, &text));
-  } else if (first == '-' || is_digit(first)) {
+  } else if (first == '-' || regal_is_digit(first)) {
     kind = REGAL_JSON_NUMBER;
     REGAL_TRY(parse_number(p, &text));
   } else {

@@ -7,13 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         c == '_';
+  return regal_is_digit(c) || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_space(char c) {
@@ -126,7 +122,8 @@ regal_status regal_lexer_next(regal_lexer *lexer) {
                          .column = (uint32_t)(at - lexer->line_begin + 1)};
   if (at == end)
     return REGAL_OK;
-  if (is_digit(*at) || (*at == '.' && end - at > 1 && is_digit(at[1]))) {
+  if (regal_is_digit(*at) ||
+      (*at == '.' && end - at > 1 && regal_is_digit(at[1]))) {
     token->kind = REGAL_TOKEN_NUMBER;
     lexer->at = end_of_number(at, end);
   } else if (is_word(*at)) {

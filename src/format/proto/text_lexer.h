@@ -3,7 +3,7 @@
 #ifndef REGAL_FORMAT_PROTO_TEXT_LEXER_H
 #define REGAL_FORMAT_PROTO_TEXT_LEXER_H
 
-#include "base/context.h"
+#include "base/text.h"
 
 typedef enum regal_token_kind {
   REGAL_TOKEN_END,

@@ -5,9 +5,10 @@
  * Names come from files, and a file may choose them so that they collide: with
  * a hash that is known, n names would take n^2 steps. The hash is therefore a
  * polynomial in a secret point r, modulo the prime p = 2^61 - 1 (Carter and
- * Wegman 1979): the key's scope and bytes are its coefficients. Two keys of at
- * most L bytes are two polynomials whose difference has at most L + 2 roots, so
- * they collide for at most L + 2 of the p points, whatever keys were chosen.
+ * Wegman 1979): its coefficients are the key's scope and its text, seven bytes
+ * each. Two keys of at most L bytes are two polynomials whose difference has at
+ * most L / 7 + 3 roots, so they collide for so few of the p points, whatever
+ * keys were chosen.
  * The point is drawn when a context is made. Nothing that a caller can see
  * depends on it: numbers are given in the order of adding.
  */
@@ -18,6 +19,7 @@
 #include "base/random.h"
 
 #define FEWEST_SLOTS 64
+#define CHUNK 7 /* bytes of a text in a coefficient */
 
 typedef struct regal_names_slot {
   uint32_t hash, number; /* number + 1, or 0 */
@@ -50,13 +52,23 @@ static inline uint64_t append(uint64_t value, uint64_t point, uint64_t next) {
   return sum >= REGAL_HASH_PRIME ? sum - REGAL_HASH_PRIME : sum;
 }
 
+/* Bytes of a text as a number. Texts have no zero bytes, so different ends give
+ * different numbers. */
+static inline uint64_t read_chunk(const char *text, size_t bytes) {
+  uint64_t chunk = 0;
+  memcpy(&chunk, text, bytes);
+  return chunk;
+}
+
 static uint32_t hash_of(const regal_names *names, uint64_t scope,
                         const char *text) {
   uint64_t point = names->context->hash_point, hash = 1;
   hash = append(hash, point, scope >> 32);
   hash = append(hash, point, (uint32_t)scope);
-  for (; *text; text++)
-    hash = append(hash, point, (unsigned char)*text);
+  size_t left = strlen(text);
+  for (; left >= CHUNK; left -= CHUNK, text += CHUNK)
+    hash = append(hash, point, read_chunk(text, CHUNK));
+  hash = append(hash, point, read_chunk(text, left));
   return (uint32_t)(regal_mix(hash) >> 32);
 }
 

@@ -3,7 +3,7 @@
 """Compares two builds of regal: the same plans, and as fast?
 
   bench/compare_builds.py plans OLD NEW [--only TEXT]
-  bench/compare_builds.py speed OLD NEW [--rounds N]
+  bench/compare_builds.py speed OLD NEW [--rounds N] [--only TEXT]
   bench/compare_builds.py list
 
 OLD and NEW are programs (build/regal). `plans` runs a fixed list of graphs,
@@ -288,9 +288,11 @@ def rate(program, arguments):
     return found["evaluations"] / found["seconds"]
 
 
-def compare_speed(old, new, rounds):
+def compare_speed(old, new, rounds, only):
     print(f"{'case':24}{'old/s':>12}{'new/s':>12}{'ratio':>8}")
     for name, graph, machine, more in SPEED:
+        if only not in name:
+            continue
         _, arguments = case(graph, machine, more + " --threads 1 --json")
         arguments.remove("-o")
         arguments.remove("-")
@@ -319,7 +321,7 @@ def main():
         parser.error("two programs are compared: OLD NEW")
     if given.what == "plans":
         return 1 if compare_plans(*given.programs, given.only) else 0
-    compare_speed(*given.programs, given.rounds)
+    compare_speed(*given.programs, given.rounds, given.only)
     return 0
 
 

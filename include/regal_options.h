@@ -115,11 +115,11 @@
     "redraw the population after this many without gain; 0 = never") \
   TEXT(annealer, "annealer", 0, "NAME", "anneal", RESULT, \
     "annealer: order, phase or memory; tuned if not given") \
-  REAL(hot, "hot", 0, 1e-6, 1e9, "T", "anneal", RESULT, \
+  REAL(hot, "hot", 0, 1e-12, 1e9, "T", "anneal", RESULT, \
     "initial temperature, in mean op times or peaks; tuned if not given") \
-  REAL(cold, "cold", 0, 1e-6, 1e9, "T", "anneal", RESULT, \
+  REAL(cold, "cold", 0, 1e-12, 1e9, "T", "anneal", RESULT, \
     "final temperature; tuned if not given") \
-  REAL(level_cooling, "level-cooling", 0, 1e-6, 1, "FACTOR", "anneal", RESULT, \
+  REAL(level_cooling, "level-cooling", 0, 1e-12, 1, "FACTOR", "anneal", RESULT, \
     "factor on temperatures from a level to the next finer one; tuned if not given") \
   REAL(coarse_share, "coarse-share", -1, 0, 0.99, "SHARE", "anneal", RESULT, \
     "share of the budget for coarse graphs, 0 = no levels; tuned if not given") \
@@ -167,7 +167,7 @@
     "train", RESULT, \
     "rewards minus the graph's mean, scaled, or minus a learned baseline; from " \
     "the preset if not given") \
-  REAL(learning_rate, "learning-rate", 0, 1e-9, 1, "RATE", "train", RESULT, \
+  REAL(learning_rate, "learning-rate", 0, 1e-12, 1, "RATE", "train", RESULT, \
     "learning rate of Adam; from the preset if not given") \
   CHOICE(decay, "decay", "preset", "linear|none", "train", RESULT, \
     "decay of the learning rate; from the preset if not given") \

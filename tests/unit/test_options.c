@@ -105,6 +105,7 @@ static void values_are_set(void **state) {
   set(&options, "transfers", "overlapped");
   set(&options, "method", "brkga");
   set(&options, "time", "1.5e1");
+  set(&options, "cold", "1e-9"); /* in peaks of memory: schedules go to 1e-6 */
   set(&options, "seed", "9000000000000000000");
   set(&options, "json", NULL);
   set(&options, "quiet", "true");
@@ -117,6 +118,7 @@ static void values_are_set(void **state) {
   assert_int_equal(options.transfers, 1);
   assert_string_equal(options.method, "brkga");
   assert_true(options.time == 15);
+  assert_true(options.cold == 1e-9);
   assert_int_equal(options.seed, 9000000000000000000);
   assert_true(options.json && options.quiet && !options.verbose);
 }

@@ -37,7 +37,8 @@ static double mean_work(const regal_problem *problem) {
   return sum / problem->ops;
 }
 
-/* Contractible edges with their scores; dear edges between short ops first. */
+/* Contractible edges with their scores; expensive edges between short ops
+ * first. */
 static size_t list_edges(const regal_problem *problem, edge *edges) {
   double floor = 0.05 * mean_work(problem) + 1;
   size_t count = 0;

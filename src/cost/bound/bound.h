@@ -12,7 +12,8 @@ regal_status regal_bound_runtime(regal_context *context,
                                  const regal_problem *problem,
                                  int64_t *runtime_ns);
 
-/* The same as if transfers were free: a tenth of the time or less. */
+/* The same with no other transfers than those between ops that cannot share a
+ * device: a tenth of the time or less. */
 regal_status regal_bound_runtime_quick(regal_context *context,
                                        const regal_problem *problem,
                                        int64_t *runtime_ns);

@@ -58,10 +58,6 @@ static wide final_bytes(const regal_problem *problem, uint32_t op) {
   return bytes;
 }
 
-static bool has_one_device(uint64_t mask) {
-  return !(mask & (mask - 1));
-}
-
 /* What must be where: resident bytes, parameters and final bytes of ops with
  * one device. */
 typedef struct forced_bytes {
@@ -73,7 +69,7 @@ typedef struct forced_bytes {
 static uint64_t forced_holders(const regal_problem *problem, uint32_t shared) {
   uint64_t holders = 0;
   for (REGAL_ROW(r, problem->reader_begin, shared))
-    if (has_one_device(problem->allowed[problem->reader[r]]))
+    if (regal_has_one_device(problem->allowed[problem->reader[r]]))
       holders |= problem->allowed[problem->reader[r]];
   return holders;
 }
@@ -98,7 +94,7 @@ static void sum_forced(const regal_problem *problem, forced_bytes *forced) {
     wide final = final_bytes(problem, op);
     forced->all_resident += resident;
     forced->all_final += final;
-    if (!has_one_device(problem->allowed[op]))
+    if (!regal_has_one_device(problem->allowed[op]))
       continue;
     uint32_t device = (uint32_t)__builtin_ctzll(problem->allowed[op]);
     forced->resident[device] += resident;
@@ -121,7 +117,7 @@ static wide bound_at_end(const regal_problem *problem,
 static wide resident_beside(const regal_problem *problem, uint32_t op,
                             wide group_bytes, const forced_bytes *forced) {
   uint64_t mask = problem->allowed[op];
-  if (has_one_device(mask)) /* its group is among the forced */
+  if (regal_has_one_device(mask)) /* its group is among the forced */
     return forced->resident[__builtin_ctzll(mask)];
   wide least = forced->resident[__builtin_ctzll(mask)];
   for (; mask; mask &= mask - 1) {

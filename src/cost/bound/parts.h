@@ -4,6 +4,7 @@
 #define REGAL_COST_BOUND_PARTS_H
 
 #include "base/compare.h"
+#include "cost/bound/lags.h"
 #include "cost/model/problem.h"
 
 /* -- Memory: live.c, cut.c ------------------------------------------------- */
@@ -71,15 +72,33 @@ static inline int64_t regal_most_reused(const regal_problem *problem,
   return reusing < dying.bytes ? reusing : dying.bytes;
 }
 
-/* -- Run time: transfer.c -------------------------------------------------- */
+/* -- Run time: transfer.c, devices.c, single.c ----------------------------- */
 
-/* Raises head[j] and tail[j], lower bounds on the time before and after each
- * op, to what holds when tensors take time to get to another device
- * (window.h). shortest[j] is the least run time of op j. Takes about
- * `effort` small steps, and O(n + e) time and memory. */
-regal_status regal_bound_transfer(regal_context *context,
-                                  const regal_problem *problem,
-                                  const int64_t *shortest, uint64_t effort,
-                                  int64_t *head, int64_t *tail);
+/* head[j] and tail[j] are lower bounds on the time before and after op j, and
+ * shortest[j] is its least run time. The first two functions raise heads and
+ * tails to what holds when tensors take time to get to another device. */
+
+/* By windows (window.h), which become lags. Takes about `effort` small steps,
+ * and O(n + e) time and memory. */
+regal_status regal_bound_windows(regal_context *context,
+                                 const regal_problem *problem,
+                                 const int64_t *shortest, uint64_t effort,
+                                 regal_lags *lags, int64_t *head,
+                                 int64_t *tail);
+
+/* By where ops may run. Nothing if all may run everywhere, equally fast. Raises
+ * *found to a bound on the run time. O(d (n + e)) for d devices. */
+regal_status regal_bound_devices(regal_context *context,
+                                 const regal_problem *problem,
+                                 const regal_lags *lags, int64_t *head,
+                                 int64_t *tail, int64_t *found);
+
+/* Raises *found by what each device, link and group must do one at a time.
+ * `lags` is NULL where transfers are free. O((n + e) log n). */
+regal_status regal_bound_single(regal_context *context,
+                                const regal_problem *problem,
+                                const regal_lags *lags, const int64_t *shortest,
+                                const int64_t *head, const int64_t *tail,
+                                int64_t *found);
 
 #endif

@@ -16,7 +16,11 @@
  *    speed; weights of 0 outside a set of devices bound the ops that can run
  *    nowhere else.
  *  - Pigeonhole: among the k*d + 1 longest ops some device runs k + 1.
- *  - Groups: the ops of a group run one after the other.
+ *  - Devices: ops that cannot share a device have a transfer between them
+ *    (devices.c).
+ *  - One at a time: ops that must share a device, and transfers that a device
+ *    or a link cannot avoid, each between its head and its tail (single.c).
+ *  - Groups: the ops of a group run one after the other, on the best device.
  */
 #include "base/carve.h"
 #include "cost/bound/bound.h"
@@ -162,8 +166,8 @@ static void apply_restrictions(runtime_bound *state) {
     uint32_t known = 0;
     while (known < count && masks[known] != mask)
       known++;
-    if (known < count || mask == all)
-      continue;
+    if (known < count || mask == all || regal_has_one_device(mask))
+      continue; /* one device: single.c */
     masks[count++] = mask;
     apply_mask(state, mask);
   }
@@ -253,15 +257,43 @@ static uint64_t transfer_effort(const regal_problem *problem) {
   return effort < MOST_TRANSFER_EFFORT ? effort : MOST_TRANSFER_EFFORT;
 }
 
-static regal_status bound_runtime(runtime_bound *state, bool transfers) {
+/* With what transfers force. */
+static regal_status apply_lags(runtime_bound *state, uint64_t effort,
+                               regal_lags *lags) {
+  const regal_problem *problem = state->problem;
+  bool modest = regal_lags_find(lags, problem, state->shortest);
+  if (modest && effort)
+    REGAL_TRY(regal_bound_windows(state->context, problem, state->shortest,
+                                  effort, lags, state->head, state->tail));
+  if (modest)
+    REGAL_TRY(regal_bound_devices(state->context, problem, lags, state->head,
+                                  state->tail, &state->found));
+  return regal_bound_single(state->context, problem, modest ? lags : NULL,
+                            state->shortest, state->head, state->tail,
+                            &state->found);
+}
+
+static regal_status apply_transfers(runtime_bound *state, bool windows) {
+  const regal_problem *problem = state->problem;
+  regal_lags lags = {.most_found = windows ? 4 * problem->ops : 0};
+  uint64_t effort = windows ? transfer_effort(problem) : 0;
+  if (problem->free_transfers || problem->devices < 2)
+    return regal_bound_single(state->context, problem, NULL, state->shortest,
+                              state->head, state->tail, &state->found);
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(state->context, carver,
+                              regal_lags_layout(&lags, &carver, problem)));
+  regal_status status = apply_lags(state, effort, &lags);
+  regal_release(state->context, carver.base);
+  return status;
+}
+
+static regal_status bound_runtime(runtime_bound *state, bool windows) {
   const regal_problem *problem = state->problem;
   for (uint32_t op = 0; op < problem->ops; op++)
     state->shortest[op] = regal_problem_least_run_ns(problem, op);
   find_critical_path(state);
-  if (transfers)
-    REGAL_TRY(regal_bound_transfer(state->context, problem, state->shortest,
-                                   transfer_effort(problem), state->head,
-                                   state->tail));
+  REGAL_TRY(apply_transfers(state, windows));
   find_longest_chain(state);
   rank_ops(state, state->scratch);
   apply_mask(state, UINT64_MAX >> (64 - problem->devices));
@@ -284,14 +316,14 @@ static void layout(runtime_bound *state, regal_carver *carver) {
 }
 
 static regal_status compute(regal_context *context,
-                            const regal_problem *problem, bool transfers,
+                            const regal_problem *problem, bool windows,
                             int64_t *runtime_ns) {
   runtime_bound state = {.context = context, .problem = problem, .leaves = 1};
   while (state.leaves < problem->ops)
     state.leaves *= 2;
   regal_carver carver = {NULL, 0};
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
-  regal_status status = bound_runtime(&state, transfers);
+  regal_status status = bound_runtime(&state, windows);
   regal_release(context, carver.base);
   if (status == REGAL_OK)
     *runtime_ns = state.found;

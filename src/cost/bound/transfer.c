@@ -17,74 +17,19 @@
 
 #define WORDS (REGAL_WINDOW_REACH / 64)
 #define GREED 2 /* an op may take this many times its share of the effort */
-#define NS_PER_SECOND 1000000000
-#define LONGEST (INT64_MAX / 8)
 
 typedef struct transfer_bound {
   const regal_problem *problem;
   const int64_t *shortest;
   int64_t *head, *tail;
-  int64_t *before;       /* [ops+1] work of all earlier ops */
-  int64_t *send_ns;      /* [tensors] */
-  uint32_t *edge_begin;  /* [ops+1] */
-  regal_lag *edge;       /* by the op that depends */
-  uint32_t *slot;        /* [ops] scratch */
-  uint32_t *found_begin; /* [ops+1] */
-  regal_lag *found;      /* [most_found] by the op that depends */
-  uint32_t most_found;
+  regal_lags *lags;
+  int64_t *before;   /* [ops+1] work of all earlier ops */
+  uint32_t *slot;    /* [ops] index in the window */
   regal_lag *inside; /* [edges + most_found] lags of the window */
   uint32_t inside_begin[REGAL_WINDOW_REACH + 3];
   uint64_t (*ancestor)[WORDS]; /* [ops] bit i: op - 1 - i is one */
   regal_window window;         /* with the effort that is left */
 } transfer_bound;
-
-/* The least that sending takes, whatever the link. */
-static void find_send_times(transfer_bound *state) {
-  const regal_problem *problem = state->problem;
-  const regal_machine *machine = problem->machine;
-  int64_t latency = INT64_MAX, bandwidth = INT64_MAX;
-  for (uint32_t a = 0; a < problem->devices; a++)
-    for (uint32_t b = 0; b < problem->devices; b++) {
-      if (a == b)
-        continue;
-      if (machine->latency_ns[a][b] < latency)
-        latency = machine->latency_ns[a][b];
-      /* 0 is endless: no time at all */
-      int64_t rate = machine->bandwidth[a][b];
-      if (bandwidth && (bandwidth == INT64_MAX || !rate || rate > bandwidth))
-        bandwidth = rate;
-    }
-  for (uint32_t t = 0; t < problem->tensors; t++) {
-    __int128 ns = latency;
-    if (bandwidth)
-      ns += ((__int128)problem->bytes[t] * NS_PER_SECOND + bandwidth - 1) /
-            bandwidth;
-    bool free = problem->control_tensor && problem->control_tensor[t];
-    state->send_ns[t] = free ? 0 : ns < LONGEST ? (int64_t)ns : LONGEST;
-  }
-}
-
-static void find_edges(transfer_bound *state) {
-  const regal_problem *problem = state->problem;
-  uint32_t n = problem->ops;
-  for (uint32_t op = 0; op < n; op++)
-    state->edge_begin[op + 1] =
-        state->edge_begin[op] + problem->predecessors[op];
-  uint32_t *end = state->found_begin; /* not needed yet */
-  memcpy(end, state->edge_begin, n * sizeof *end);
-  for (uint32_t op = 0; op < n; op++) {
-    for (REGAL_ROW(s, problem->successor_begin, op)) {
-      uint32_t next = problem->successor[s];
-      state->slot[next] = end[next]++;
-      state->edge[state->slot[next]] = (regal_lag){op, next, 0, 0};
-    }
-    /* several tensors go over one link, or block both devices, one by one */
-    for (REGAL_ROW(t, problem->output_begin, op))
-      for (REGAL_ROW(u, problem->use_begin, t))
-        state->edge[state->slot[problem->consumer[u]]].apart +=
-            state->send_ns[t];
-  }
-}
 
 /* Adds an op at some distance, and its ancestors. */
 static void unite(uint64_t *into, const uint64_t *from, uint32_t distance) {
@@ -135,10 +80,10 @@ static void fill_lags(transfer_bound *state) {
     state->inside_begin[i] = count;
     if (!i)
       continue;
-    count = add_inside(state, state->edge, state->edge_begin[op],
-                       state->edge_begin[op + 1], count);
-    count = add_inside(state, state->found, state->found_begin[op],
-                       state->found_begin[op + 1], count);
+    count = add_inside(state, state->lags->edge, state->lags->edge_begin[op],
+                       state->lags->edge_begin[op + 1], count);
+    count = add_inside(state, state->lags->found, state->lags->found_begin[op],
+                       state->lags->found_begin[op + 1], count);
   }
   state->inside_begin[window->size] = count;
   state->window.effort -=
@@ -173,20 +118,20 @@ static void try_window(transfer_bound *state, uint32_t u, uint32_t v) {
   for (uint32_t i = 0; i < window->size; i++)
     window->place[window->member[i]] = REGAL_WINDOW_NONE;
   raise_head(state, &lag);
-  uint32_t *end = &state->found_begin[v + 1];
-  if (is_new && *end < state->most_found)
-    state->found[(*end)++] = lag;
+  uint32_t *end = &state->lags->found_begin[v + 1];
+  if (is_new && *end < state->lags->most_found)
+    state->lags->found[(*end)++] = lag;
 }
 
 static void visit(transfer_bound *state, uint32_t v) {
   const regal_problem *problem = state->problem;
   uint64_t *ancestors = state->ancestor[v];
-  for (REGAL_ROW(k, state->edge_begin, v)) {
-    uint32_t from = state->edge[k].from;
-    raise_head(state, &state->edge[k]);
+  for (REGAL_ROW(k, state->lags->edge_begin, v)) {
+    uint32_t from = state->lags->edge[k].from;
+    raise_head(state, &state->lags->edge[k]);
     unite(ancestors, state->ancestor[from], v - from);
   }
-  state->found_begin[v + 1] = state->found_begin[v];
+  state->lags->found_begin[v + 1] = state->lags->found_begin[v];
   if (problem->predecessors[v] < 2)
     return;
   uint32_t first = v > REGAL_WINDOW_REACH ? v - REGAL_WINDOW_REACH : 0;
@@ -200,18 +145,20 @@ static void visit(transfer_bound *state, uint32_t v) {
       try_window(state, u, v);
 }
 
+static void raise_tail(transfer_bound *state, const regal_lag *lag,
+                       int64_t after) {
+  int64_t tail = regal_lag_least(lag) + after;
+  if (tail > state->tail[lag->from])
+    state->tail[lag->from] = tail;
+}
+
 static void raise_tails(transfer_bound *state) {
   for (uint32_t v = state->problem->ops; v-- > 0;) {
     int64_t after = state->shortest[v] + state->tail[v];
-    for (REGAL_ROW(k, state->edge_begin, v))
-      if (after > state->tail[state->edge[k].from])
-        state->tail[state->edge[k].from] = after;
-    for (REGAL_ROW(k, state->found_begin, v)) {
-      const regal_lag *lag = &state->found[k];
-      int64_t tail = regal_lag_least(lag) + after;
-      if (tail > state->tail[lag->from])
-        state->tail[lag->from] = tail;
-    }
+    for (REGAL_ROW(k, state->lags->edge_begin, v))
+      raise_tail(state, &state->lags->edge[k], after);
+    for (REGAL_ROW(k, state->lags->found_begin, v))
+      raise_tail(state, &state->lags->found[k], after);
   }
 }
 
@@ -219,66 +166,43 @@ static void layout(transfer_bound *state, regal_carver *carver) {
   const regal_problem *problem = state->problem;
   size_t n = problem->ops, edges = problem->successor_begin[n];
   state->before = regal_carve(carver, n + 1, 8);
-  state->send_ns = regal_carve(carver, problem->tensors, 8);
-  state->edge_begin = regal_carve(carver, n + 1, 4);
-  state->edge = regal_carve(carver, edges, sizeof *state->edge);
   state->slot = regal_carve(carver, n, 4);
-  state->found_begin = regal_carve(carver, n + 1, 4);
-  state->found = regal_carve(carver, state->most_found, sizeof *state->found);
-  state->inside =
-      regal_carve(carver, edges + state->most_found, sizeof *state->inside);
+  state->inside = regal_carve(carver, edges + state->lags->most_found,
+                              sizeof *state->inside);
   state->ancestor = regal_carve(carver, n, sizeof *state->ancestor);
   regal_flow_layout(
       &state->window.flow, carver, 2 + n + 2 * (size_t)problem->tensors,
       2 * n + 2 * (size_t)problem->uses + 3 * (size_t)problem->tensors);
 }
 
-/* Whether all run and transfer times together can be added without care. */
-static bool is_modest(const transfer_bound *state) {
-  const regal_problem *problem = state->problem;
-  __int128 sum = 0;
-  for (uint32_t op = 0; op < problem->ops; op++)
-    sum += state->shortest[op];
-  for (uint32_t t = 0; t < problem->tensors; t++)
-    sum += (__int128)state->send_ns[t] *
-           (problem->use_begin[t + 1] - problem->use_begin[t]);
-  return sum < LONGEST / 2;
-}
-
-static void bound_windows(transfer_bound *state) {
+static void visit_all(transfer_bound *state) {
   const regal_problem *problem = state->problem;
   state->window.problem = problem;
   state->window.shortest = state->shortest;
-  state->window.send_ns = state->send_ns;
+  state->window.send_ns = state->lags->send_ns;
   state->window.place = state->slot;
-  find_send_times(state);
-  if (!is_modest(state))
-    return;
-  find_edges(state);
   for (uint32_t op = 0; op < problem->ops; op++)
     state->before[op + 1] = state->before[op] + state->shortest[op];
   memset(state->slot, 255, problem->ops * sizeof *state->slot);
-  state->found_begin[0] = 0;
   for (uint32_t v = 0; v < problem->ops; v++)
     visit(state, v);
   raise_tails(state);
 }
 
-regal_status regal_bound_transfer(regal_context *context,
-                                  const regal_problem *problem,
-                                  const int64_t *shortest, uint64_t effort,
-                                  int64_t *head, int64_t *tail) {
-  if (problem->free_transfers || problem->devices < 2)
-    return REGAL_OK;
+regal_status regal_bound_windows(regal_context *context,
+                                 const regal_problem *problem,
+                                 const int64_t *shortest, uint64_t effort,
+                                 regal_lags *lags, int64_t *head,
+                                 int64_t *tail) {
   transfer_bound state = {.problem = problem,
                           .shortest = shortest,
                           .head = head,
                           .tail = tail,
                           .window.effort = effort,
-                          .most_found = 4 * problem->ops};
+                          .lags = lags};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&state, &carver)));
-  bound_windows(&state);
+  visit_all(&state);
   regal_release(context, carver.base);
   return REGAL_OK;
 }

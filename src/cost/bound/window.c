@@ -7,7 +7,8 @@
  * device), or it is away, and the lag is that of two devices. For j away from
  * a: p is away too (with two devices: on that of j), or p is on a and the lag
  * is that of two devices. The smaller of the two holds, for every p. Likewise
- * backwards from v.
+ * backwards from v. An op is never here if no device may run it and u, and
+ * never away if it is in the group of u.
  *
  * Sides. Suppose the window lasts at most x. If u and v are both on a, an op j
  * elsewhere needs away + run time + away: when that is above x, j must be on a.
@@ -29,7 +30,7 @@
 enum { FREE, HERE, AWAY };
 enum { STEPS = 7 }; /* of halving */
 
-#define NEVER (INT64_MAX / 8)
+#define NEVER REGAL_LAG_NEVER
 
 /* Through an op from which it takes `here` or `away`, over a lag. */
 static void through(const regal_window *window, const regal_lag *lag,
@@ -37,18 +38,29 @@ static void through(const regal_window *window, const regal_lag *lag,
                     int64_t *to_away) {
   int64_t beside =
       window->problem->devices == 2 ? lag->same : regal_lag_least(lag);
-  *to_here = regal_larger(*to_here,
-                          regal_smaller(here + lag->same, away + lag->apart));
-  *to_away =
-      regal_larger(*to_away, regal_smaller(away + beside, here + lag->apart));
+  int64_t into_here = regal_smaller(here + lag->same, away + lag->apart);
+  int64_t into_away = regal_smaller(away + beside, here + lag->apart);
+  *to_here = regal_larger(*to_here, regal_smaller(into_here, NEVER));
+  *to_away = regal_larger(*to_away, regal_smaller(into_away, NEVER));
+}
+
+/* Never, where an op cannot be with `end` or cannot be without it. */
+static void begin_at(const regal_window *window, uint32_t i, uint32_t end,
+                     int64_t *here, int64_t *away) {
+  const regal_problem *problem = window->problem;
+  uint32_t op = window->member[i], other = window->member[end];
+  bool grouped =
+      problem->leader && problem->leader[op] == problem->leader[other];
+  *here = problem->allowed[op] & problem->allowed[other] ? 0 : NEVER;
+  *away = grouped ? NEVER : 0;
 }
 
 void regal_window_chains(regal_window *window, const regal_lag *lag,
                          const uint32_t *lag_begin) {
   uint32_t last = window->size - 1;
   for (uint32_t i = 0; i <= last; i++) {
-    window->after_here[i] = window->after_away[i] = 0;
-    window->until_here[i] = window->until_away[i] = 0;
+    begin_at(window, i, 0, &window->after_here[i], &window->after_away[i]);
+    begin_at(window, i, last, &window->until_here[i], &window->until_away[i]);
   }
   window->after_away[0] = window->until_away[last] = NEVER;
   for (uint32_t i = 1; i <= last; i++)

@@ -12,19 +12,10 @@
 #define REGAL_COST_BOUND_WINDOW_H
 
 #include "cost/bound/flow.h"
+#include "cost/bound/lags.h"
 #include "cost/model/problem.h"
 
 #define REGAL_WINDOW_REACH 1024 /* most ops between u and v in the order */
-
-/* The least time from the end of one op to the start of another. */
-typedef struct regal_lag {
-  uint32_t from, to;
-  int64_t same, apart; /* both on one device, on two */
-} regal_lag;
-
-static inline int64_t regal_lag_least(const regal_lag *lag) {
-  return lag->same < lag->apart ? lag->same : lag->apart;
-}
 
 typedef struct regal_window {
   const regal_problem *problem;

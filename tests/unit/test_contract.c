@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coarse problems: every plan of theirs is a valid plan of the fine problem;
- * where nothing is transferred it takes as long and holds no more, and where
- * transfers block and are batched it takes as long. */
+/* Coarse problems: every plan of theirs is a valid plan of the fine problem,
+ * with the same groups, allowed devices and parameters; where nothing is
+ * transferred it takes as long and holds no more, and where transfers block and
+ * are batched it takes as long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include "anneal/driver/annealers.h"
 #include "anneal/levels/contract.h"
+#include "base/random.h"
 #include "cost/verify/verify.h"
 #include "support/failing_allocator.h"
 #include "support/random_cases.h"
@@ -74,13 +76,15 @@ static void check_members(const regal_level *level) {
   const regal_problem *fine = level->fine;
   uint8_t seen[512] = {0};
   int64_t work = 0;
-  for (uint32_t k = 0; k < level->problem->ops; k++)
+  for (uint32_t k = 0; k < level->problem->ops; k++) {
+    uint64_t allowed = UINT64_MAX;
     for (uint32_t i = level->member_begin[k]; i < level->member_begin[k + 1];
          i++) {
       assert_int_equal(seen[level->member[i]]++, 0);
-      assert_true(fine->allowed[level->member[i]] ==
-                  level->problem->allowed[k]);
+      allowed &= fine->allowed[level->member[i]];
     }
+    assert_true(allowed && allowed == level->problem->allowed[k]);
+  }
   for (uint32_t op = 0; op < fine->ops; op++)
     assert_int_equal(seen[op], 1);
   if (fine->run_step == 0)
@@ -91,9 +95,68 @@ static void check_members(const regal_level *level) {
   assert_int_equal(work, 0);
 }
 
+static uint32_t cluster_of(const regal_level *level, uint32_t op) {
+  uint32_t k = 0, at = 0;
+  while (level->member[at] != op)
+    at++;
+  while (level->member_begin[k + 1] <= at)
+    k++;
+  return k;
+}
+
+/* Ops share a group of the coarse problem if and only if they do on the fine
+ * one, or share a cluster with ops that do. */
+static void check_groups(const regal_level *level, uint32_t *checked) {
+  const regal_problem *fine = level->fine, *coarse = level->problem;
+  for (uint32_t op = 0; fine->leader && op < fine->ops; op++)
+    for (uint32_t other = 0; other < op; other++) {
+      uint32_t k = regal_problem_leader(coarse, cluster_of(level, op));
+      uint32_t j = regal_problem_leader(coarse, cluster_of(level, other));
+      bool together = fine->leader[op] == fine->leader[other];
+      bool grouped = fine->leader[op] != op && fine->leader[other] != other;
+      if (together)
+        assert_int_equal(k, j);
+      else if (grouped)
+        assert_int_not_equal(k, j);
+      *checked += together;
+    }
+}
+
+/* What a device holds for the whole plan. */
+static int64_t held_by(const regal_problem *problem, const uint8_t *placement,
+                       uint8_t device) {
+  int64_t bytes = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    bytes += placement[op] == device ? problem->resident_bytes[op] : 0;
+  for (uint32_t p = 0; p < problem->shared; p++) {
+    bool here = false;
+    for (REGAL_ROW(r, problem->reader_begin, p))
+      here |= placement[problem->reader[r]] == device;
+    bytes += here ? problem->shared_bytes[p] : 0;
+  }
+  return bytes;
+}
+
+/* Every parameter counts once on each device of its readers, on each level. */
+static void check_parameters(const regal_level *level, uint64_t seed) {
+  const regal_problem *fine = level->fine, *coarse = level->problem;
+  regal_random random = {seed, 0};
+  uint8_t above[512], below[512];
+  for (uint32_t k = 0; k < coarse->ops; k++) {
+    uint32_t leader = regal_problem_leader(coarse, k);
+    above[k] = leader == k
+                   ? (uint8_t)regal_random_below(&random, coarse->devices)
+                   : above[leader];
+    for (REGAL_ROW(i, level->member_begin, k))
+      below[level->member[i]] = above[k];
+  }
+  for (uint8_t a = 0; a < fine->devices; a++)
+    assert_int_equal(held_by(coarse, above, a), held_by(fine, below, a));
+}
+
 static void test_random(void **state) {
   (void)state;
-  uint32_t made = 0, phases = 0;
+  uint32_t made = 0, phases = 0, grouped = 0;
   for (uint64_t seed = 1; seed <= 400; seed++) {
     regal_context *context;
     regal_graph *graph;
@@ -112,6 +175,8 @@ static void test_random(void **state) {
       made++;
       assert_true(first->problem->ops < problem->ops);
       check_members(first);
+      check_groups(first, &grouped);
+      check_parameters(first, seed);
       check_expansion(context, first, seed);
       check_phases(context, first, seed, &phases);
       assert_int_equal(
@@ -120,6 +185,8 @@ static void test_random(void **state) {
     }
     if (second) {
       check_members(second);
+      check_groups(second, &grouped);
+      check_parameters(second, seed);
       check_expansion(context, second, seed);
       check_phases(context, second, seed, &phases);
     }
@@ -130,6 +197,7 @@ static void test_random(void **state) {
     regal_context_free(context);
   }
   assert_true(made > 150);
+  assert_true(grouped > 500);
   assert_true(phases > 40);
 }
 

@@ -75,12 +75,20 @@ static regal_status add_outputs(making *m, uint32_t op, uint32_t cluster,
   return REGAL_OK;
 }
 
+/* Devices that can run both, and the groups of both. */
+static uint64_t allowed_of(const making *m, uint32_t first, uint32_t second) {
+  const uint64_t *allowed = m->fine->allowed;
+  return allowed[first] & (second == REGAL_NONE ? ~0ull : allowed[second]);
+}
+
 static int64_t run_ns_of(const making *m, uint32_t first, uint32_t second,
                          uint32_t device) {
+  if (!(allowed_of(m, first, second) >> device & 1))
+    return REGAL_NEVER;
   int64_t ns = regal_problem_run_ns(m->fine, first, device);
-  if (second == REGAL_NONE || ns == REGAL_NEVER)
-    return ns;
-  return ns + regal_problem_run_ns(m->fine, second, device);
+  if (second != REGAL_NONE)
+    ns += regal_problem_run_ns(m->fine, second, device);
+  return ns;
 }
 
 static regal_status add_ops(making *m) {
@@ -93,7 +101,7 @@ static regal_status add_ops(making *m) {
     int64_t resident = fine->resident_bytes[op];
     if (second != REGAL_NONE)
       resident += fine->resident_bytes[second];
-    uint32_t device = (uint32_t)__builtin_ctzll(fine->allowed[op]);
+    uint32_t device = (uint32_t)__builtin_ctzll(allowed_of(m, op, second));
     REGAL_TRY(regal_builder_add_op(
         m->builder, "", run_ns_of(m, op, second, device), 0, resident, NULL));
   }
@@ -174,25 +182,11 @@ static void set_temporary(making *m) {
   }
 }
 
-/* The same links and limits; times that differ by device are the ops' own. */
-static regal_status make_machine(making *m) {
-  const regal_problem *fine = m->fine;
+/* Times that differ by device are the ops' own. */
+static regal_status make_times(making *m, regal_machine *machine) {
   const regal_level *level = m->level;
-  uint32_t d = fine->devices, ops = level->graph->ops;
-  regal_machine *machine = regal_alloc(level->context, 1, sizeof *machine);
-  if (!machine)
-    return regal_fail_memory(level->context);
-  *machine = *fine->machine;
-  machine->context = level->context; /* the fine one may have another */
-  memset(machine->name, 0, sizeof machine->name);
-  machine->timed_ops = 0;
-  machine->timed_op = NULL;
-  machine->timed_ns = NULL;
-  machine->group = NULL;
-  m->machine = machine;
-  for (uint32_t a = 0; a < REGAL_MAX_DEVICES; a++)
-    machine->speed[a] = 1;
-  if (!fine->run_step)
+  uint32_t d = m->fine->devices, ops = level->graph->ops;
+  if (!m->fine->run_step)
     return REGAL_OK;
   machine->timed_op = regal_alloc(level->context, ops, 4);
   machine->timed_ns = regal_alloc(level->context, (size_t)ops * d, 8);
@@ -207,6 +201,46 @@ static regal_status make_machine(making *m) {
           run_ns_of(m, first, second_of(m, first), a);
   }
   return REGAL_OK;
+}
+
+/* A cluster is in the group of its ops; two groups are never in one cluster. A
+ * group is named after the cluster of its leader. */
+static regal_status make_groups(making *m, regal_machine *machine) {
+  const regal_problem *fine = m->fine;
+  const regal_level *level = m->level;
+  if (!fine->leader)
+    return REGAL_OK;
+  machine->group = regal_alloc(level->context, level->graph->ops, 4);
+  if (!machine->group)
+    return regal_fail_memory(level->context);
+  memset(machine->group, 0xff, level->graph->ops * sizeof *machine->group);
+  for (uint32_t op = 0; op < fine->ops; op++) {
+    uint32_t cluster = m->cluster[op], head = m->cluster[fine->leader[op]];
+    if (cluster != head)
+      machine->group[cluster] = machine->group[head] = head;
+  }
+  return REGAL_OK;
+}
+
+/* The same links and limits. */
+static regal_status make_machine(making *m) {
+  const regal_problem *fine = m->fine;
+  const regal_level *level = m->level;
+  regal_machine *machine = regal_alloc(level->context, 1, sizeof *machine);
+  if (!machine)
+    return regal_fail_memory(level->context);
+  *machine = *fine->machine;
+  machine->context = level->context; /* the fine one may have another */
+  memset(machine->name, 0, sizeof machine->name);
+  machine->timed_ops = 0;
+  machine->timed_op = NULL;
+  machine->timed_ns = NULL;
+  machine->group = NULL;
+  m->machine = machine;
+  for (uint32_t a = 0; a < REGAL_MAX_DEVICES; a++)
+    machine->speed[a] = 1;
+  REGAL_TRY(make_times(m, machine));
+  return make_groups(m, machine);
 }
 
 static void layout(making *m, regal_carver *carver) {
@@ -266,8 +300,6 @@ regal_status regal_contract(regal_context *context, const regal_problem *fine,
   making m = {.fine = fine};
   regal_carver carver = {NULL, 0};
   *level = NULL;
-  if (fine->leader)
-    return REGAL_OK;
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&m, &carver)));
   regal_status status = make_level(context, most_ns, &m, level);
   regal_release(context, carver.base);

@@ -22,8 +22,8 @@ typedef struct regal_level {
 
 /* Merges pairs of ops that a tensor connects, the most costly to cut first, as
  * far as the graph stays free of cycles and no cluster gets more than `most_ns`
- * of work. Groups of ops that share a device cannot be contracted: `level` is
- * NULL then, and when nothing can be merged. */
+ * of work. Ops of two groups are never merged; what a group is merged with
+ * belongs to it. `level` is NULL when nothing can be merged. */
 regal_status regal_contract(regal_context *context, const regal_problem *fine,
                             int64_t most_ns, regal_level **level);
 void regal_level_free(regal_level *level);

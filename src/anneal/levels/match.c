@@ -4,10 +4,17 @@
  * way leads from p to v, and no cycle can come about. The condition survives
  * the merges of other pairs, which never give an op another successor or
  * predecessor; so all pairs of one level can be merged one after the other.
+ *
+ * Ops of one group may be merged, and an op of no group with one of a group
+ * that is allowed nowhere else; the pair then belongs to the group, whose
+ * devices stay the same. Ops of two groups are never merged: that would tie the
+ * groups together, for good on all coarser levels.
  */
 #include "anneal/levels/match.h"
 
 #include <stdlib.h>
+
+#include "base/carve.h"
 
 typedef struct edge {
   double score;
@@ -37,9 +44,27 @@ static double mean_work(const regal_problem *problem) {
   return sum / problem->ops;
 }
 
+/* Marks the ops that share their group with others. */
+static void mark_grouped(const regal_problem *problem, uint8_t *grouped) {
+  for (uint32_t op = 0; problem->leader && op < problem->ops; op++)
+    if (problem->leader[op] != op)
+      grouped[op] = grouped[problem->leader[op]] = 1;
+}
+
+static bool may_join(const regal_problem *problem, const uint8_t *grouped,
+                     uint32_t from, uint32_t to) {
+  uint64_t a = problem->allowed[from], b = problem->allowed[to];
+  if (grouped[from] && grouped[to])
+    return problem->leader[from] == problem->leader[to];
+  if (grouped[from] || grouped[to])
+    return (a & b) == (grouped[from] ? a : b);
+  return a == b;
+}
+
 /* Contractible edges with their scores; expensive edges between short ops
  * first. */
-static size_t list_edges(const regal_problem *problem, edge *edges) {
+static size_t list_edges(const regal_problem *problem, const uint8_t *grouped,
+                         edge *edges) {
   double floor = 0.05 * mean_work(problem) + 1;
   size_t count = 0;
   for (uint32_t t = 0; t < problem->tensors; t++) {
@@ -50,7 +75,7 @@ static size_t list_edges(const regal_problem *problem, edge *edges) {
       uint32_t to = problem->consumer[u];
       if (!only && problem->predecessors[to] != 1)
         continue;
-      if (problem->allowed[from] != problem->allowed[to])
+      if (!may_join(problem, grouped, from, to))
         continue;
       double a = (double)regal_problem_least_run_ns(problem, from);
       double b = (double)regal_problem_least_run_ns(problem, to);
@@ -83,12 +108,17 @@ static uint32_t match(const regal_problem *problem, int64_t most_ns,
 regal_status regal_contract_match(regal_context *context,
                                   const regal_problem *problem, int64_t most_ns,
                                   uint32_t *partner, uint32_t *pairs) {
-  edge *edges = regal_alloc(context, problem->uses, sizeof *edges);
-  if (!edges)
-    return regal_fail_memory(context);
-  size_t count = list_edges(problem, edges);
+  edge *edges = NULL;
+  uint8_t *grouped = NULL;
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(
+      context, carver,
+      (edges = regal_carve(&carver, problem->uses, sizeof *edges),
+       grouped = regal_carve(&carver, problem->ops, sizeof *grouped))));
+  mark_grouped(problem, grouped);
+  size_t count = list_edges(problem, grouped, edges);
   qsort(edges, count, sizeof *edges, by_score);
   *pairs = match(problem, most_ns, edges, count, partner);
-  regal_release(context, edges);
+  regal_release(context, carver.base);
   return REGAL_OK;
 }

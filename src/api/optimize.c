@@ -177,6 +177,22 @@ static regal_status complete_bounds(regal_search *search) {
                                      &search->bound.peak_bytes);
 }
 
+/* A limit that no plan can exceed is left out: without one everything is
+ * faster. A proposal or a policy is about the problem as it is. */
+static regal_status run_method(regal_search *search) {
+  const regal_problem *problem = search->problem;
+  bool binding = true;
+  if (problem->limited && !search->proposal && !search->proposer)
+    REGAL_TRY(regal_bound_limits(search->context, problem, &binding));
+  if (binding)
+    return search->method->run(search);
+  regal_problem unlimited = regal_problem_unlimited(problem);
+  search->problem = &unlimited;
+  regal_status status = search->method->run(search);
+  search->problem = problem;
+  return status;
+}
+
 static regal_status run_search(regal_search *search, regal_guide **guide) {
   REGAL_TRY(find_method(search));
   set_budget(search);
@@ -185,7 +201,7 @@ static regal_status run_search(regal_search *search, regal_guide **guide) {
                               &search->pool));
   REGAL_TRY(bound_objective(search));
   REGAL_TRY(offer_start(search));
-  REGAL_TRY(search->method->run(search));
+  REGAL_TRY(run_method(search));
   search->ended = regal_seconds();
   if (!search->best)
     return regal_fail(search->context, REGAL_INTERNAL,

@@ -32,6 +32,7 @@ typedef struct fixture {
 static void layout(fixture *f, regal_carver *carver) {
   regal_order_layout(&f->order, carver, f->problem);
   regal_memory_layout(&f->memory, carver, f->problem);
+  regal_memory_layout_profile(&f->memory, carver);
   f->memory.order = f->order.op_at;
   f->memory.position = f->order.position;
   regal_walk_layout(&f->walk, carver, f->problem);

@@ -53,21 +53,14 @@ void regal_memory_undo(regal_memory *m) {
 
 /* -- Single events --------------------------------------------------------- */
 
-/* Position `at` changes. */
-static void touch(regal_memory *m, uint32_t at) {
-  m->low = at < m->low ? at : m->low;
-  m->high = at > m->high ? at : m->high;
-  m->block_mark[at >> m->shift] = m->serial;
-}
-
 static void event(regal_memory *m, uint32_t op, uint32_t device, double bytes) {
   add_bytes(m, &m->net[(size_t)op * m->devices + device], bytes);
-  touch(m, m->position[op]);
+  regal_memory_touch(m, m->position[op], device);
 }
 
 static void arrive(regal_memory *m, uint32_t op, double bytes) {
   add_bytes(m, &m->add[op], bytes);
-  touch(m, m->position[op]);
+  regal_memory_touch(m, m->position[op], m->placement[op]);
 }
 
 /* What the op writes over its inputs has to be looked at again. */
@@ -92,8 +85,8 @@ static void hold(regal_memory *m, uint32_t device, double bytes) {
   if (bytes == 0)
     return;
   add_bytes(m, &m->base[device], bytes);
-  touch(m, 0);
-  touch(m, m->ops - 1);
+  regal_memory_touch(m, 0, device);
+  regal_memory_touch(m, m->ops - 1, device);
 }
 
 static void place_shared(regal_memory *m, uint32_t op, uint32_t from,
@@ -125,7 +118,8 @@ void regal_memory_place(regal_memory *m, uint32_t op, uint32_t device) {
   hold(m, from, -resident);
   hold(m, device, resident);
   place_shared(m, op, from, device);
-  touch(m, m->position[op]);
+  regal_memory_touch(m, m->position[op], from);
+  regal_memory_touch(m, m->position[op], device);
   mark_rewrite(m, op);
   for (REGAL_ROW(i, problem->input_begin, op))
     touch_tensor(m, problem->input[i]);
@@ -149,8 +143,8 @@ void regal_memory_touch_window(regal_memory *m, uint32_t low, uint32_t high) {
   m->window_count = high - low + 1;
   for (uint32_t k = low >> m->shift; k <= high >> m->shift; k++)
     m->block_mark[k] = m->serial;
-  touch(m, low);
-  touch(m, high);
+  m->low = low < m->low ? low : m->low;
+  m->high = high > m->high ? high : m->high;
 }
 
 /* -- Records --------------------------------------------------------------- */
@@ -202,8 +196,10 @@ static void update_home(regal_memory *m, uint32_t t, const record *new,
   if (new->by.home != home) {
     event(m, made_by, home, -bytes);
     event(m, made_by, new->by.home, bytes);
-    if (new->gone == REGAL_NONE) /* final: it makes a difference to the end */
-      touch(m, m->ops - 1);
+    if (new->gone == REGAL_NONE) { /* final: to the end */
+      regal_memory_touch(m, m->ops - 1, home);
+      regal_memory_touch(m, m->ops - 1, new->by.home);
+    }
   }
   if (new->by.home != home || new->gone != m->gone[t]) {
     if (m->gone[t] != REGAL_NONE)

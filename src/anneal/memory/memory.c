@@ -28,6 +28,10 @@ static void layout_events(regal_memory *m, regal_carver *carver) {
   m->reused = regal_carve(carver, ops, 8);
   m->add = regal_carve(carver, ops, 8);
   m->net = regal_carve(carver, ops * d, 8);
+}
+
+void regal_memory_layout_profile(regal_memory *m, regal_carver *carver) {
+  size_t ops = m->ops, d = m->devices;
   m->before = regal_carve(carver, (ops + 1) * d, 8);
   m->soft = regal_carve(carver, ops, 8);
   m->block_peak = regal_carve(carver, d * m->blocks, 8);
@@ -39,6 +43,7 @@ static void layout_move(regal_memory *m, regal_carver *carver) {
   m->tensor_mark = regal_carve(carver, tensors, 8);
   m->reuse_mark = regal_carve(carver, ops, 8);
   m->block_mark = regal_carve(carver, m->blocks, 8);
+  m->block_devices = regal_carve(carver, m->blocks, 8);
   m->taken = regal_carve(carver, tensors, 8);
   m->dirty = regal_carve(carver, tensors, 4);
   m->rewrite = regal_carve(carver, ops, 4);

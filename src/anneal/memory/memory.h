@@ -30,16 +30,15 @@
  * trail, and undone from there when the move is refused. Bytes are doubles that
  * hold whole numbers below 2^53: sums are exact, and sums and maxima fast.
  *
- * Two annealers use this room. The one for peak memory (anneal/peak) uses all
- * of it. The one for run time under a limit (anneal/order/memory.h) uses
- * records and residents, but has events and a profile of its own: with blocking
- * transfers between two devices tensors travel in batches, at exchanges, whose
- * positions follow from the whole order. There an event has no op that it
- * belongs to; a shift of one op can move the arrival of many tensors. Where
- * transfers are late (overlapped ones, or single blocking ones between several
- * devices) the events here are the right ones: such an annealer lends this
- * engine its order and position, sets `reference` to the limits, and calls
- * regal_memory_place for each change of device.
+ * Two annealers use this room. The one for peak memory (anneal/peak) uses the
+ * profile described above. The one for run time under a limit (anneal/order)
+ * wants to know only what is beyond the limits, on few of many devices: where
+ * transfers are late it uses the records and events with the profile of
+ * anneal/memory/limits.h. With blocking transfers between two devices
+ * (anneal/order/memory.h) it uses records and residents, but has events and a
+ * profile of its own: there tensors travel in batches, at exchanges, whose
+ * positions follow from the whole order. An event has no op that it belongs to;
+ * a shift of one op can move the arrival of many tensors.
  */
 #ifndef REGAL_ANNEAL_MEMORY_MEMORY_H
 #define REGAL_ANNEAL_MEMORY_MEMORY_H
@@ -106,19 +105,25 @@ typedef struct regal_memory {
   uint64_t *tensor_mark;            /* [tensors] is in `dirty` */
   uint64_t *reuse_mark;             /* [ops] is in `rewrite` */
   uint64_t *block_mark;             /* [blocks] holds something that changed */
+  uint64_t *block_devices;          /* [blocks] if so: a bit for each device */
   uint64_t *taken, taken_now;       /* [tensors] input was written over */
   uint32_t *dirty, dirty_count;     /* [tensors] records to look at */
   uint32_t *rewrite, rewrite_count; /* [ops] whose reuse may have changed */
   uint32_t low, high; /* positions from the first to the last change */
+  bool by_device;     /* changes are noted by device, too */
+  uint64_t touched;   /* a bit for each device with changes; on these: */
+  uint32_t touched_low[REGAL_MAX_DEVICES], touched_high[REGAL_MAX_DEVICES];
   uint32_t window_low, window_count; /* positions that were rearranged */
   regal_memory_change *trail;
   uint32_t trail_count, trail_room;
   bool overflow; /* the trail is full: the move must be undone */
 } regal_memory;
 
-/* The order and the position are the caller's to set. */
+/* The order and the position are the caller's to set. The profile is one for
+ * peaks (anneal/memory/profile.c), or the caller has another one. */
 void regal_memory_layout(regal_memory *m, regal_carver *carver,
                          const regal_problem *problem);
+void regal_memory_layout_profile(regal_memory *m, regal_carver *carver);
 /* What does not depend on the solution; once after the layout. */
 void regal_memory_create(regal_memory *m);
 
@@ -149,7 +154,27 @@ static inline void regal_memory_begin_move(regal_memory *m) {
   m->trail_count = m->window_count = 0;
   m->low = UINT32_MAX;
   m->high = 0;
+  m->touched = 0;
   m->overflow = false;
+}
+
+/* Position `at` changes on a device. */
+static inline void regal_memory_touch(regal_memory *m, uint32_t at,
+                                      uint32_t device) {
+  uint32_t block = at >> m->shift;
+  m->low = at < m->low ? at : m->low;
+  m->high = at > m->high ? at : m->high;
+  if (m->by_device) {
+    uint64_t bit = UINT64_C(1) << device;
+    uint32_t *low = &m->touched_low[device], *high = &m->touched_high[device];
+    uint64_t others =
+        m->block_mark[block] == m->serial ? m->block_devices[block] : 0;
+    m->block_devices[block] = others | bit;
+    *low = !(m->touched & bit) || at < *low ? at : *low;
+    *high = !(m->touched & bit) || at > *high ? at : *high;
+    m->touched |= bit;
+  }
+  m->block_mark[block] = m->serial;
 }
 
 /* No event changed: the same plan. After regal_memory_settle. */

@@ -9,10 +9,8 @@
  *
  * Under a memory limit the energy is the run time plus a price for each byte of
  * the violation (the excess, and how many blocks of the order exceed the
- * limit). Memory is looked at only when the run time alone would be accepted:
- * on two devices with blocking transfers by what the move changed
- * (anneal/order/memory.h), exactly; elsewhere by a walk over the whole order,
- * O(ops + edges).
+ * limit). Memory is looked at only when the run time alone would be accepted,
+ * and then by what the move changed (anneal/order/within.h), exactly.
  */
 #include <math.h>
 #include <string.h>
@@ -39,6 +37,11 @@
 
 typedef regal_order_chain chain;
 
+/* Whether tensors travel early or late, as the annealing wants it. */
+static bool has_exchanges(const chain *c) {
+  return c->within.by == REGAL_ORDER_EXCHANGES;
+}
+
 static void layout(void *state, regal_carver *carver) {
   chain *made = state;
   const regal_problem *problem = made->problem;
@@ -48,12 +51,9 @@ static void layout(void *state, regal_carver *carver) {
   made->fold_at = regal_carve(carver, ops, 4);
   made->best_order = regal_carve(carver, ops, 4);
   made->best_placement = regal_carve(carver, ops, 1);
-  regal_walk_layout(&made->walk, carver, problem);
-  made->walks = !regal_order_memory_suits(problem);
-  if (made->walks)
-    return;
-  regal_order_memory_layout(&made->memory, carver, &made->order);
-  made->best_early = regal_carve(carver, problem->tensors, 1);
+  regal_order_within_layout(&made->within, carver, &made->order);
+  made->best_early =
+      regal_carve(carver, has_exchanges(made) ? problem->tensors : 0, 1);
 }
 
 static bool suits(const regal_problem *problem) {
@@ -78,8 +78,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
   }
   for (uint32_t i = 0; i < problem->ops; i++)
     made->fold_at[made->by_fold[i]] = i;
-  if (!made->walks)
-    regal_order_memory_create(&made->memory);
+  regal_order_within_create(&made->within);
   *state = made;
   return REGAL_OK;
 }
@@ -108,14 +107,8 @@ static void keep_best(chain *c) {
   c->best = c->fitness;
   memcpy(c->best_order, c->order.op_at, c->problem->ops * 4);
   memcpy(c->best_placement, c->order.device_of, c->problem->ops);
-  if (!c->walks)
-    memcpy(c->best_early, c->memory.early, c->problem->tensors);
-}
-
-/* Of the order at hand. */
-static regal_fitness walk_now(chain *c) {
-  return regal_order_walk(c->problem, &c->walk, c->order.op_at,
-                          c->order.device_of, NULL);
+  if (has_exchanges(c))
+    memcpy(c->best_early, c->within.exchanges.early, c->problem->tensors);
 }
 
 static void begin(void *state, const regal_plan *plan, uint64_t key) {
@@ -125,46 +118,22 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   regal_order_set(&c->order, c->best_order, c->best_placement);
   set_scales(c);
   c->fitness = (regal_fitness){0, c->order.runtime_ns, 0};
-  c->violation = 0;
-  if (!c->walks) {
-    regal_order_memory_read(&c->memory, plan);
-    memcpy(c->best_early, c->memory.early, c->problem->tensors);
-    regal_order_excess excess = regal_order_memory_excess(&c->memory);
-    c->fitness.excess = excess.bytes;
-    c->violation = excess.violation;
-  } else if (c->problem->limited) {
-    c->fitness = walk_now(c);
-    c->violation = (double)c->fitness.excess;
-  }
+  c->violation = regal_order_within_set(&c->within, plan, &c->fitness);
+  if (has_exchanges(c))
+    memcpy(c->best_early, c->within.exchanges.early, c->problem->tensors);
   c->best = c->fitness;
   c->energy = energy_at(c, c->price);
 }
 
 /* -- The chain ------------------------------------------------------------- */
 
-/* Whether the changed order, of the run time in `fitness`, is within `allowed`
- * with its memory, too; sets the fitness and the violation. Where it walks,
- * transfers may be late ones, which take longer. */
-static bool fits(chain *c, double allowed, regal_fitness *fitness,
-                 double *violation) {
-  if (!c->problem->limited)
-    return true;
-  if (c->walks) {
-    *fitness = walk_now(c);
-    *violation = (double)fitness->excess;
-    return (double)fitness->value + c->price * *violation <= allowed;
-  }
-  double most = (allowed - (double)fitness->value) / c->price;
-  regal_order_excess excess =
-      regal_order_memory_try(&c->memory, c->toggled, most);
-  fitness->excess = excess.bytes;
-  *violation = excess.violation;
-  if (*violation <= most) {
-    regal_order_memory_keep(&c->memory);
-    return true;
-  }
-  regal_order_memory_take_back(&c->memory);
-  return false;
+static void take(chain *c, int64_t runtime, regal_fitness fitness,
+                 double violation) {
+  regal_order_keep(&c->order, runtime);
+  c->fitness = fitness;
+  c->violation = violation;
+  c->energy = energy_at(c, c->price);
+  keep_best(c);
 }
 
 static void step(chain *c, double temperature, double run_share) {
@@ -177,15 +146,20 @@ static void step(chain *c, double temperature, double run_share) {
   int64_t runtime = regal_order_cost(&c->order, most);
   regal_fitness fitness = {0, runtime, 0};
   double violation = 0;
-  if (runtime > most || !fits(c, allowed, &fitness, &violation)) {
+  if (runtime > most) {
     regal_order_take_back(&c->order);
     return;
   }
-  regal_order_keep(&c->order, runtime);
-  c->fitness = fitness;
-  c->violation = violation;
-  c->energy = energy_at(c, c->price);
-  keep_best(c);
+  if (!c->problem->limited) {
+    take(c, runtime, fitness, 0);
+    return;
+  }
+  if (regal_order_within_try(&c->within, c->toggled, allowed, c->price,
+                             &fitness, &violation))
+    take(c, runtime, fitness, violation);
+  else
+    regal_order_take_back(&c->order);
+  regal_order_within_done(&c->within);
 }
 
 /* Often no single move leads from a plan that is a little beyond the limit to
@@ -229,10 +203,7 @@ static void copy(void *to, const void *from) {
   chain *c = to;
   const chain *other = from;
   regal_order_set(&c->order, other->order.op_at, other->order.device_of);
-  if (!c->walks) {
-    memcpy(c->memory.early, other->memory.early, c->problem->tensors);
-    regal_order_memory_set(&c->memory);
-  }
+  regal_order_within_copy(&c->within, &other->within);
   c->unit_ns = other->unit_ns;
   c->usual_price = other->usual_price;
   c->price = other->price;
@@ -244,12 +215,12 @@ static void copy(void *to, const void *from) {
 
 static void write(void *state, regal_plan *plan) {
   chain *c = state;
-  if (c->walks)
-    regal_order_walk(c->problem, &c->walk, c->best_order, c->best_placement,
-                     plan);
-  else
-    regal_walk_timely(c->problem, &c->walk, c->best_order, c->best_placement,
+  regal_walk *walk = &c->within.walk;
+  if (has_exchanges(c))
+    regal_walk_timely(c->problem, walk, c->best_order, c->best_placement,
                       c->best_early, plan);
+  else
+    regal_order_walk(c->problem, walk, c->best_order, c->best_placement, plan);
 }
 
 const regal_annealer regal_annealer_order = {

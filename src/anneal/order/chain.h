@@ -4,7 +4,7 @@
 #ifndef REGAL_ANNEAL_ORDER_CHAIN_H
 #define REGAL_ANNEAL_ORDER_CHAIN_H
 
-#include "anneal/order/memory.h"
+#include "anneal/order/within.h"
 #include "base/random.h"
 
 typedef struct regal_order_chain {
@@ -20,12 +20,9 @@ typedef struct regal_order_chain {
   double usual_price, price; /* of a byte beyond the limit */
   double violation;          /* bytes beyond the limit, and how often */
   double energy;
-  /* Under a memory limit. */
-  bool walks;                /* memory needs a walk */
-  regal_order_memory memory; /* else */
+  regal_order_within within; /* the memory limits */
   uint32_t toggled;          /* as regal_order_memory_try has it */
-  uint8_t *best_early;       /* [tensors] */
-  regal_walk walk;
+  uint8_t *best_early;       /* [tensors] with exchanges */
 } regal_order_chain;
 
 /* Makes a random move, without its cost. `run_share`: of moves of long runs. */

@@ -120,9 +120,10 @@ static void swap_roles(regal_order_chain *c, uint32_t op) {
   uint32_t first, end, more = draw(c, 2) ? 0 : draw(c, 8);
   if (c->problem->leader)
     return; /* groups reach beyond phases */
-  regal_order_memory_phase(&c->memory, c->order.position[op], &first, &end);
+  regal_order_memory_phase(&c->within.exchanges, c->order.position[op], &first,
+                           &end);
   for (uint32_t begun; more > 0 && end < c->problem->ops; more--)
-    regal_order_memory_phase(&c->memory, end, &begun, &end);
+    regal_order_memory_phase(&c->within.exchanges, end, &begun, &end);
   for (uint32_t i = first; i < end; i++) {
     uint32_t moved = c->order.op_at[i];
     uint32_t device = c->order.cells[moved].device ^ 1u;
@@ -142,8 +143,9 @@ static uint32_t draw_toggled(regal_order_chain *c, uint32_t op) {
   uint32_t k = draw(c, ins + outs);
   uint32_t tensor = k < ins ? problem->input[problem->input_begin[op] + k]
                             : problem->output_begin[op] + k - ins;
-  return regal_order_memory_may_toggle(&c->memory, tensor) ? tensor
-                                                           : REGAL_NONE;
+  return regal_order_memory_may_toggle(&c->within.exchanges, tensor)
+             ? tensor
+             : REGAL_NONE;
 }
 
 /* Moves for what is held, not for what is run. Swaps of roles are rare: they
@@ -160,9 +162,8 @@ static void move_memory(regal_order_chain *c, uint32_t op) {
 
 /* Any, or where memory is beyond its limit. */
 static uint32_t draw_op(regal_order_chain *c) {
-  if (!c->walks && c->violation > 0 &&
-      regal_random_unit(&c->random) < CROWDED_SHARE)
-    return regal_order_memory_draw(&c->memory, &c->random);
+  if (c->violation > 0 && regal_random_unit(&c->random) < CROWDED_SHARE)
+    return regal_order_within_draw(&c->within, &c->random);
   return draw(c, c->problem->ops);
 }
 
@@ -191,7 +192,7 @@ void regal_order_move(regal_order_chain *c, double run_share) {
   double share = (double)(dice >> 11) * 0x1p-53;
   if (share < run_share)
     flip_run(c, op, device);
-  else if (!c->walks && share > 1 - MEMORY_SHARE)
+  else if (regal_order_within_exchanges(&c->within) && share > 1 - MEMORY_SHARE)
     move_memory(c, op);
   else
     move_few(c, op, device, dice & 15);

@@ -69,6 +69,7 @@ static void layout(void *state, regal_carver *carver) {
   chain->crowded = regal_carve(carver, ops, 4);
   chain->holding = regal_carve(carver, ops, 4);
   regal_memory_layout(&chain->memory, carver, problem);
+  regal_memory_layout_profile(&chain->memory, carver);
   chain->memory.order = chain->order;
   chain->memory.position = chain->position;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lower bounds: no plan of the problem can cost less, whatever its transfers
- * and control edges cost. */
+ * and control edges cost. And one upper bound: on what a device can hold. */
 #ifndef REGAL_COST_BOUND_BOUND_H
 #define REGAL_COST_BOUND_BOUND_H
 
@@ -29,5 +29,11 @@ regal_status regal_bound_memory(regal_context *context,
 regal_status regal_bound_compute(regal_context *context,
                                  const regal_problem *problem,
                                  regal_bound *bound);
+
+/* Whether a plan can exceed a memory limit, as far as is known (most.c): false
+ * is a proof that none can. O(n (n + e) / 64) for n ops and e edges, and for
+ * large graphs O(n + e). */
+regal_status regal_bound_limits(regal_context *context,
+                                const regal_problem *problem, bool *binding);
 
 #endif

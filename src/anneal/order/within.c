@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves within memory limits: see anneal/order/within.h. */
+#include "anneal/order/within.h"
+
+/* Building an account anew takes as long as so many moves, about: a slack that
+ * lasts for fewer is not worth it. */
+#define WORTH_MOVES 64
+#define FIRST_WAIT 16
+#define LONGEST_WAIT 65536
+
+regal_order_counts regal_order_counts_of(const regal_problem *problem) {
+  if (!problem->limited)
+    return REGAL_ORDER_NO_LIMIT;
+  if (regal_order_memory_suits(problem))
+    return REGAL_ORDER_EXCHANGES;
+  return problem->machine->overlapped && regal_limits_suit(problem)
+             ? REGAL_ORDER_LATE
+             : REGAL_ORDER_WALKS;
+}
+
+void regal_order_within_layout(regal_order_within *within, regal_carver *carver,
+                               regal_order *order) {
+  const regal_problem *problem = order->problem;
+  within->order = order;
+  within->by = regal_order_counts_of(problem);
+  if (within->by == REGAL_ORDER_EXCHANGES)
+    regal_order_memory_layout(&within->exchanges, carver, order);
+  if (within->by == REGAL_ORDER_LATE)
+    regal_limits_layout(&within->limits, carver, problem, order->op_at,
+                        order->position);
+  if (within->by != REGAL_ORDER_NO_LIMIT)
+    regal_order_slack_layout(&within->room, carver, problem);
+  regal_walk_layout(&within->walk, carver, problem);
+}
+
+void regal_order_within_create(regal_order_within *within) {
+  if (within->by == REGAL_ORDER_EXCHANGES)
+    regal_order_memory_create(&within->exchanges);
+  if (within->by == REGAL_ORDER_LATE)
+    regal_limits_create(&within->limits);
+  if (within->by != REGAL_ORDER_NO_LIMIT)
+    regal_order_slack_create(&within->room, within->order->problem);
+}
+
+/* -- The account ----------------------------------------------------------- */
+
+static double convert(const regal_limits *limits, regal_limits_over over,
+                      regal_fitness *fitness) {
+  fitness->excess = (int64_t)over.bytes;
+  return regal_limits_violation(limits, over);
+}
+
+/* The account of the order at hand, from nothing. */
+static double rebuild(regal_order_within *within, regal_fitness *fitness) {
+  const regal_order *order = within->order;
+  regal_order_excess excess;
+  within->stale = false;
+  switch (within->by) {
+  case REGAL_ORDER_EXCHANGES:
+    regal_order_memory_set(&within->exchanges);
+    excess = regal_order_memory_excess(&within->exchanges);
+    fitness->excess = excess.bytes;
+    return excess.violation;
+  case REGAL_ORDER_LATE:
+    regal_limits_set(&within->limits, order->device_of);
+    return convert(&within->limits, regal_limits_excess(&within->limits),
+                   fitness);
+  case REGAL_ORDER_WALKS:
+    *fitness = regal_order_walk(order->problem, &within->walk, order->op_at,
+                                order->device_of, NULL);
+    return (double)fitness->excess;
+  default:
+    return 0;
+  }
+}
+
+/* By what the move at hand changed. */
+static double count(regal_order_within *within, uint32_t toggled, double most,
+                    regal_fitness *fitness) {
+  const regal_order *order = within->order;
+  regal_limits *limits = &within->limits;
+  regal_limits_over over;
+  if (within->by == REGAL_ORDER_EXCHANGES) {
+    regal_order_excess excess =
+        regal_order_memory_try(&within->exchanges, toggled, most);
+    fitness->excess = excess.bytes;
+    return excess.violation;
+  }
+  regal_limits_begin(limits);
+  if (order->shifted_from != order->shifted_to)
+    regal_limits_shift(limits, order->shifted_from, order->shifted_to);
+  for (uint32_t i = 0; i < order->flips; i++)
+    regal_limits_flip(limits, order->flipped[i],
+                      order->device_of[order->flipped[i]]);
+  if (regal_limits_try(limits, most, &over))
+    return convert(limits, over, fitness);
+  within->rebuilt = true;
+  return rebuild(within, fitness);
+}
+
+static void finish(regal_order_within *within, bool keeps) {
+  if (within->by == REGAL_ORDER_EXCHANGES)
+    (keeps ? regal_order_memory_keep
+           : regal_order_memory_take_back)(&within->exchanges);
+  else
+    (keeps ? regal_limits_keep : regal_limits_take_back)(&within->limits);
+}
+
+/* -- The slack ------------------------------------------------------------- */
+
+/* Of the order that is kept. Where it lasts for few moves, it is longer until
+ * it is looked at again. */
+static void find_slack(regal_order_within *within) {
+  int64_t slack = regal_order_slack_find(&within->room, within->order);
+  uint32_t wait = within->wait ? 2 * within->wait : FIRST_WAIT;
+  bool lasts = slack / WORTH_MOVES > within->room.usual_change;
+  wait = wait < LONGEST_WAIT ? wait : LONGEST_WAIT;
+  within->slack = lasts ? slack : 0;
+  within->wait = lasts ? 0 : wait;
+  within->waited = 0;
+}
+
+static void toggle(regal_order_within *within, uint32_t toggled) {
+  if (toggled != REGAL_NONE)
+    within->exchanges.early[toggled] ^= 1;
+}
+
+/* Whether the move at hand is covered by the slack. */
+static bool use_slack(regal_order_within *within, uint32_t toggled) {
+  if (within->slack == 0)
+    return false;
+  int64_t used = regal_order_slack_used(&within->room, within->order);
+  within->slack -= used < within->slack ? used : within->slack;
+  if (within->slack == 0)
+    return false;
+  within->stale = true;
+  toggle(within, toggled);
+  return true;
+}
+
+/* -- One move -------------------------------------------------------------- */
+
+double regal_order_within_set(regal_order_within *within,
+                              const regal_plan *plan, regal_fitness *fitness) {
+  if (within->by == REGAL_ORDER_NO_LIMIT)
+    return 0;
+  if (plan && within->by == REGAL_ORDER_EXCHANGES)
+    regal_order_memory_read(&within->exchanges, plan);
+  double violation = rebuild(within, fitness);
+  within->wait = 0;
+  within->rebuilt = false;
+  find_slack(within);
+  return violation;
+}
+
+void regal_order_within_copy(regal_order_within *within,
+                             const regal_order_within *from) {
+  regal_fitness fitness;
+  if (within->by == REGAL_ORDER_EXCHANGES)
+    memcpy(within->exchanges.early, from->exchanges.early,
+           within->order->problem->tensors);
+  regal_order_within_set(within, NULL, &fitness);
+}
+
+/* From nothing, because the account is not up to date. */
+static double count_anew(regal_order_within *within, uint32_t toggled,
+                         regal_fitness *fitness) {
+  toggle(within, toggled);
+  within->rebuilt = true;
+  return rebuild(within, fitness);
+}
+
+bool regal_order_within_try(regal_order_within *within, uint32_t toggled,
+                            double allowed, double price,
+                            regal_fitness *fitness, double *violation) {
+  *violation = 0;
+  if (use_slack(within, toggled))
+    return true;
+  if (within->by == REGAL_ORDER_WALKS || within->stale) {
+    *violation = count_anew(within, toggled, fitness);
+    bool passes = (double)fitness->value + price * *violation <= allowed;
+    if (!passes)
+      toggle(within, toggled);
+    within->stale = !passes && within->by != REGAL_ORDER_WALKS;
+    return passes;
+  }
+  double most = (allowed - (double)fitness->value) / price;
+  *violation = count(within, toggled, most, fitness);
+  bool passes = *violation <= most;
+  if (!within->rebuilt)
+    finish(within, passes);
+  else
+    within->stale = !passes;
+  return passes;
+}
+
+void regal_order_within_done(regal_order_within *within) {
+  regal_fitness fitness;
+  if (within->slack > 0)
+    return;
+  if (within->rebuilt && within->stale)
+    rebuild(within, &fitness);
+  within->rebuilt = false;
+  if (within->waited++ >= within->wait)
+    find_slack(within);
+}
+
+uint32_t regal_order_within_draw(const regal_order_within *within,
+                                 regal_random *random) {
+  if (!within->stale && within->by == REGAL_ORDER_EXCHANGES)
+    return regal_order_memory_draw(&within->exchanges, random);
+  if (!within->stale && within->by == REGAL_ORDER_LATE)
+    return regal_limits_draw(&within->limits, random);
+  return (uint32_t)regal_random_below(random, within->order->problem->ops);
+}

@@ -184,6 +184,16 @@ REGAL_API regal_status regal_generate(regal_context *context,
                                       regal_generation_fn progress, void *state,
                                       regal_generation *generation);
 
+/* -- Pipelines --------------------------------------------------------------
+ */
+
+/* The training step of a chain of layers on several microbatches, from the text
+ * of --pipeline: "layers=32,microbatches=16,forward=2ms" (docs/pipelines.md).
+ */
+REGAL_API regal_status regal_generate_pipeline(regal_context *context,
+                                               const char *shape,
+                                               regal_graph **graph);
+
 #ifdef __cplusplus
 }
 #endif

@@ -98,6 +98,9 @@
     "search", RESULT, \
     "local: restart after this many moves per op without gain, 0 = never; " \
     "tuned if not given") \
+  INTEGER(pipeline_chunks, "pipeline-chunks", 2, 1, 1000, "N", \
+    "search", RESULT, \
+    "interleaved: stages of each device") \
   INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", RESULT, \
     "chromosomes in each island") \
   REAL(elites, "elites", 0.20, 0, 1, "SHARE", "brkga", RESULT, \
@@ -141,6 +144,8 @@
     "keep graphs that BRKGA 10K improves by 18% over BRKGA 1K") \
   FLAG(paper, "paper", "generate", RESULT, \
     "the paper's set: filtered, 10000 train, 1000 valid, 1000 test") \
+  TEXT(pipeline, "pipeline", 0, "SHAPE", "generate", RESULT, \
+    "one graph: layers=32,microbatches=16,forward=2ms,...; written to -o") \
   INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", RESULT, \
     "augmented copies of each graph") \
   TEXT(split, "split", 0, "NAME", "dataset", RESULT, \

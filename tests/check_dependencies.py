@@ -24,6 +24,8 @@ ROOMS = {
     "base": [],
     "base/parallel": ["base"],
     "graph": ["base/parallel"],
+    # Pipelined training steps: microbatches and passes.
+    "pipeline": ["graph"],
     "cost/model": ["graph"],
     "cost/verify": ["cost/model"],
     "cost/bound": ["cost/model"],
@@ -33,6 +35,7 @@ ROOMS = {
     "heuristic/list": ["search", "heuristic"],
     "heuristic/cut": ["heuristic/list"],
     "heuristic/partition": ["heuristic/list"],
+    "heuristic/pipeline": ["pipeline", "heuristic"],
     "heuristic": ["search"],
     # Genes. Settings are kept as JSON.
     "evolve": ["search", "format/json"],
@@ -68,7 +71,7 @@ ROOMS = {
     "tune": ["evolve", "dataset"],
     "report": ["cost/verify", "cost/bound", "format/plan"],
     # The public calls that tie the rooms together.
-    "api": ["exact", "learn", "tune", "dataset/generate", "report"],
+    "api": ["exact", "heuristic/pipeline", "learn", "tune", "dataset/generate", "report"],
     # The program: public headers only.
     "cli": [],
 }

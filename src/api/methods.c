@@ -30,6 +30,10 @@ static const char no_budget[] = "none: one pass";
   ROW("heft", heft, no_budget, PAPER, NO_POLICY, NULL, "critical-path list scheduling, earliest finish") \
   ROW("cut", cut, no_budget, PAPER, NO_POLICY, NULL, "one stage for each device, along the file or a list order") \
   ROW("split", split, no_budget, PAPER, NO_POLICY, NULL, "the file's order cut into one stage for each device") \
+  ROW("gpipe", gpipe, no_budget, PAPER, NO_POLICY, NULL, "pipelines: forward for all microbatches, then backward") \
+  ROW("1f1b", 1f1b, no_budget, PAPER, NO_POLICY, NULL, "pipelines: forward and backward in turn") \
+  ROW("interleaved", interleaved, no_budget, PAPER, NO_POLICY, NULL, "pipelines: 1f1b with --pipeline-chunks on each device") \
+  ROW("zb-h1", zb_h1, no_budget, PAPER, NO_POLICY, NULL, "pipelines: 1f1b, gradients of weights fill idle time") \
   ROW("gp-dfs", gp_dfs, no_budget, PAPER, NO_POLICY, NULL, "graph partitioning by --partitioner, depth-first order") \
   ROW("dfs", dfs, no_budget, PAPER, NO_POLICY, NULL, "one device, depth-first order (PyTorch Inductor)") \
   ROW("bfs", bfs, no_budget, PAPER, NO_POLICY, NULL, "one device, breadth-first order (PyTorch Inductor)") \

@@ -89,6 +89,9 @@ regal_exit regal_cli_status(regal_cli *cli, regal_status status);
 regal_status regal_cli_load(regal_cli *cli);
 /* The same, and prints what the reader had to assume, unless -q. */
 regal_status regal_cli_load_with_notes(regal_cli *cli);
+/* The format of the graph that is written to -o: by --format, or by the ending
+ * of the file. Fails when there is no -o. */
+regal_exit regal_cli_output_format(regal_cli *cli, regal_graph_format *format);
 /* Says that the job ended early, and that it can be continued by the same
  * command `how`; returns REGAL_EXIT_INPUT. */
 regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,

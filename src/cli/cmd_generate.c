@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal generate DIR: fills a folder with random graphs (regal_generate) and
- * prints how many were drawn and kept. */
+ * prints how many were drawn and kept. With --pipeline it writes one graph, to
+ * -o. */
 #include "cli/cli.h"
 #include "regal_data.h"
 
@@ -79,8 +80,26 @@ static regal_status generate(regal_cli *cli, regal_generation *made) {
   return status;
 }
 
+static regal_exit generate_pipeline(regal_cli *cli) {
+  regal_graph_format format;
+  if (cli->arguments)
+    return regal_cli_fail(cli, "--pipeline writes one graph: give -o FILE "
+                               "instead of a folder");
+  regal_exit code = regal_cli_output_format(cli, &format);
+  if (code != REGAL_EXIT_OK)
+    return code;
+  REGAL_CLI_TRY(cli, regal_generate_pipeline(
+                         cli->context, cli->options.pipeline, &cli->graph));
+  return regal_cli_status(cli, regal_graph_save(cli->context, cli->graph,
+                                                cli->options.output, format));
+}
+
 regal_exit regal_command_generate(regal_cli *cli) {
   regal_generation made;
+  if (cli->options.pipeline[0])
+    return generate_pipeline(cli);
+  if (!cli->arguments)
+    return regal_cli_fail(cli, "which folder? regal generate DIR");
   REGAL_CLI_TRY(cli, generate(cli, &made));
   if (made.graphs < made.total)
     return regal_cli_stopped(cli, made.graphs, made.total, "graphs", "");

@@ -57,11 +57,20 @@ static const regal_command commands[] = {
      "the seed, not on the number of threads. An interrupted run continues "
      "when\n"
      "it is started again with the same options; a larger --count extends a\n"
-     "smaller one.",
-     "DIR", 1, 1, "generate", "seed threads format json quiet verbose",
+     "smaller one. --pipeline makes the training step of a chain of layers on\n"
+     "several microbatches instead, one graph, written to -o. Its keys: "
+     "layers,\n"
+     "microbatches; forward, backward, weight, optimizer (run times of the "
+     "ops\n"
+     "of a layer); activation, weight-activation (bytes that the backward and\n"
+     "the weight op free), wire (bytes between layers), parameter (bytes of a\n"
+     "layer); fused (one op for both gradients).",
+     "DIR", 0, 1, "generate", "seed threads output format json quiet verbose",
      "regal generate graphs --count 100 --filter\n"
      "regal generate synthetic --paper --seed 1\n"
-     "regal generate large --count 1 --model layered --nodes 1000000",
+     "regal generate large --count 1 --model layered --nodes 1000000\n"
+     "regal generate --pipeline layers=32,microbatches=16,parameter=2GB -o "
+     "pipe.json",
      regal_command_generate},
     {"dataset", "pack, split, filter, augment and describe sets of graphs",
      "A dataset is a folder or a zip archive of graph files. index.csv\n"

@@ -38,6 +38,18 @@ regal_exit regal_cli_status(regal_cli *cli, regal_status status) {
              : REGAL_EXIT_INPUT;
 }
 
+/* --format has the formats in the order of regal_graph_format, after `auto`. */
+regal_exit regal_cli_output_format(regal_cli *cli, regal_graph_format *format) {
+  int64_t choice = cli->options.format;
+  if (!cli->options.output[0])
+    return regal_cli_fail(cli, "where to? give the file to write with -o");
+  if (!choice)
+    return regal_cli_status(
+        cli, regal_graph_format_of(cli->context, cli->options.output, format));
+  *format = (regal_graph_format)(choice - 1);
+  return REGAL_EXIT_OK;
+}
+
 regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,
                              const char *what, const char *how) {
   return regal_cli_fail(cli,

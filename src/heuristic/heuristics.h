@@ -14,6 +14,10 @@ regal_status regal_method_lpmf(regal_search *search);
 regal_status regal_method_xla_list(regal_search *search); /* heuristic/list */
 regal_status regal_method_cut(regal_search *search);
 regal_status regal_method_split(regal_search *search); /* heuristic/cut */
+regal_status regal_method_gpipe(regal_search *search);
+regal_status regal_method_1f1b(regal_search *search);
+regal_status regal_method_interleaved(regal_search *search);
+regal_status regal_method_zb_h1(regal_search *search); /* heuristic/pipeline */
 regal_status
 regal_method_gp_dfs(regal_search *search); /* heuristic/partition */
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The methods `gpipe`, `1f1b`, `interleaved` and `zb-h1`: what pipelines are
+ * run with today, to compare with. They need a pipeline graph.
+ *
+ * Memory along the cuts is estimated. If a plan turns out not to fit, the cuts
+ * are made again for a smaller limit, a few times. */
+#include "base/carve.h"
+#include "heuristic/heuristics.h"
+#include "heuristic/pipeline/parts.h"
+
+static void layout(regal_pipe *pipe, regal_carver *carver) {
+  size_t ops = pipe->problem->ops;
+  pipe->place = regal_carve(carver, ops, sizeof *pipe->place);
+  pipe->late = regal_carve(carver, ops, 1);
+  pipe->chunk_of = regal_carve(carver, ops, sizeof *pipe->chunk_of);
+  pipe->device_of = regal_carve(carver, ops, 1);
+  pipe->placement = regal_carve(carver, ops, 1);
+  pipe->order = regal_carve(carver, ops, sizeof *pipe->order);
+}
+
+static regal_status offer(regal_search *search, regal_pipe *pipe) {
+  REGAL_TRY(regal_pipe_place(pipe));
+  REGAL_TRY(regal_pipe_order(pipe));
+  return regal_search_offer_order(search, pipe->order, pipe->placement);
+}
+
+static regal_status run(regal_search *search, regal_pipe *pipe) {
+  static const double shares[] = {1, 0.9, 0.8, 0.7, 0.6, 0.5};
+  REGAL_TRY(regal_pipe_find_places(pipe));
+  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+    pipe->limit_share = shares[i];
+    REGAL_TRY(offer(search, pipe));
+    if (!search->plan_fitness.excess || pipe->pinned)
+      break;
+  }
+  regal_search_account(search, "%u microbatches, %u %s on %u devices%s",
+                       pipe->pipeline->microbatches, pipe->chunks,
+                       pipe->chunks == 1 ? "stage" : "stages",
+                       pipe->problem->devices,
+                       pipe->pinned ? ", where they are pinned" : "");
+  return REGAL_OK;
+}
+
+static regal_status schedule(regal_search *search,
+                             regal_pipeline_schedule kind) {
+  regal_context *context = search->context;
+  regal_pipeline *pipeline;
+  regal_pipe pipe = {.context = context,
+                     .problem = search->problem,
+                     .schedule = kind,
+                     .chunks_each = 1};
+  regal_carver carver = {NULL, 0};
+  if (kind == REGAL_INTERLEAVED && search->options)
+    pipe.chunks_each = (uint32_t)search->options->pipeline_chunks;
+  REGAL_TRY(regal_pipeline_read(context, search->problem->graph, &pipeline));
+  pipe.pipeline = pipeline;
+  regal_status status =
+      REGAL_CARVE_BLOCK(context, carver, layout(&pipe, &carver));
+  if (status == REGAL_OK)
+    status = run(search, &pipe);
+  regal_release(context, carver.base);
+  regal_pipeline_free(pipeline);
+  return status;
+}
+
+regal_status regal_method_gpipe(regal_search *search) {
+  return schedule(search, REGAL_GPIPE);
+}
+
+regal_status regal_method_1f1b(regal_search *search) {
+  return schedule(search, REGAL_1F1B);
+}
+
+regal_status regal_method_interleaved(regal_search *search) {
+  return schedule(search, REGAL_INTERLEAVED);
+}
+
+regal_status regal_method_zb_h1(regal_search *search) {
+  return schedule(search, REGAL_ZB_H1);
+}

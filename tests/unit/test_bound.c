@@ -177,7 +177,7 @@ static void test_final_tensors_stay(void **state) {
                         {.bytes = 50, .is_final = true},
                         {.bytes = 51, .is_final = true}};
   assert_int_equal(BOUND(*state, ops, 1).peak_bytes, 151);
-  assert_int_equal(BOUND(*state, ops, 2).peak_bytes, 76);
+  assert_int_equal(BOUND(*state, ops, 2).peak_bytes, 100); /* two of them */
   assert_int_equal(BOUND(*state, ops, 3).peak_bytes, 51);
 }
 
@@ -441,7 +441,7 @@ static void test_memory_runs_out(void **state) {
     if (!memory.failed)
       break;
   }
-  assert_int_equal(failures, 6);
+  assert_int_equal(failures, 7);
 }
 
 int main(void) {

@@ -236,7 +236,7 @@ static void test_random_plans_are_not_faster(void **state) {
     int64_t bound, simple = bound_on(context, graph, idle);
     assert_int_equal(regal_verify(context, problem, plan, &cost), REGAL_OK);
     assert_int_equal(regal_bound_runtime(context, problem, &bound), REGAL_OK);
-    assert_true(bound <= cost.runtime_ns);
+    assert_true(cost.excess_bytes || bound <= cost.runtime_ns);
     assert_true(bound >= simple);
     raised += bound > simple;
     regal_problem_free(problem);

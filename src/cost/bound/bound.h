@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lower bounds: no plan of the problem can cost less, whatever its transfers
- * and control edges cost. And one upper bound: on what a device can hold. */
+/* Lower bounds: no plan that is within the memory limits can cost less,
+ * whatever its transfers and control edges cost. And one upper bound: on what a
+ * device can hold. */
 #ifndef REGAL_COST_BOUND_BOUND_H
 #define REGAL_COST_BOUND_BOUND_H
 
@@ -24,6 +25,13 @@ regal_status regal_bound_runtime_quick(regal_context *context,
 regal_status regal_bound_memory(regal_context *context,
                                 const regal_problem *problem,
                                 int64_t *peak_bytes);
+
+/* Why no plan can be within the memory limits, in one line of text; "" if that
+ * is not proven. With `quick` it leaves out what takes more than O((n + e) log
+ * n) time. */
+regal_status regal_bound_shortage(regal_context *context,
+                                  const regal_problem *problem, bool quick,
+                                  char *text, size_t size);
 
 /* Both: of run time and of memory. */
 regal_status regal_bound_compute(regal_context *context,

@@ -45,6 +45,11 @@ regal_status regal_bound_cut(regal_context *context,
 void regal_rank_by_file_order(const regal_problem *problem, uint32_t *readers,
                               regal_keyed *promising);
 
+/* What some device holds at least of `count` items, ascending, that cannot be
+ * split; not less than at_least. */
+int64_t regal_bound_pigeonhole(const regal_keyed *item, size_t count,
+                               uint32_t devices, int64_t at_least);
+
 /* How much an op's outputs can save by being written over its inputs: at most
  * regal_most_reused, whichever of the inputs die. These are the inputs that can
  * die while the op runs. */
@@ -72,7 +77,7 @@ static inline int64_t regal_most_reused(const regal_problem *problem,
   return reusing < dying.bytes ? reusing : dying.bytes;
 }
 
-/* -- Run time: transfer.c, devices.c, single.c ----------------------------- */
+/* -- Run time: transfer.c, devices.c, crossing.c, capacity.c, single.c ----- */
 
 /* head[j] and tail[j] are lower bounds on the time before and after op j, and
  * shortest[j] is its least run time. The first two functions raise heads and
@@ -92,6 +97,16 @@ regal_status regal_bound_devices(regal_context *context,
                                  const regal_problem *problem,
                                  const regal_lags *lags, int64_t *head,
                                  int64_t *tail, int64_t *found);
+
+/* Raises heads by what memory limits force on long paths. */
+regal_status regal_bound_crossing(regal_context *context,
+                                  const regal_problem *problem,
+                                  const regal_lags *lags,
+                                  const int64_t *shortest, int64_t *head);
+
+/* Raises *found by the work that memory limits keep from small devices. */
+regal_status regal_bound_capacity(regal_context *context,
+                                  const regal_problem *problem, int64_t *found);
 
 /* Raises *found by what each device, link and group must do one at a time.
  * `lags` is NULL where transfers are free. O((n + e) log n). */

@@ -20,6 +20,9 @@
  *    (devices.c).
  *  - One at a time: ops that must share a device, and transfers that a device
  *    or a link cannot avoid, each between its head and its tail (single.c).
+ *  - Memory limits: the ops of a path that fits no device have a transfer
+ *    between them (crossing.c), and a device does no more work than what its
+ *    memory allows (capacity.c).
  *  - Groups: the ops of a group run one after the other, on the best device.
  */
 #include "base/carve.h"
@@ -268,6 +271,9 @@ static regal_status apply_lags(runtime_bound *state, uint64_t effort,
   if (modest)
     REGAL_TRY(regal_bound_devices(state->context, problem, lags, state->head,
                                   state->tail, &state->found));
+  if (modest)
+    REGAL_TRY(regal_bound_crossing(state->context, problem, lags,
+                                   state->shortest, state->head));
   return regal_bound_single(state->context, problem, modest ? lags : NULL,
                             state->shortest, state->head, state->tail,
                             &state->found);
@@ -299,6 +305,7 @@ static regal_status bound_runtime(runtime_bound *state, bool windows) {
   apply_mask(state, UINT64_MAX >> (64 - problem->devices));
   apply_restrictions(state);
   REGAL_TRY(apply_groups(state));
+  REGAL_TRY(regal_bound_capacity(state->context, problem, &state->found));
   apply_pigeonhole(state, state->scratch);
   return REGAL_OK;
 }

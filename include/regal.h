@@ -81,6 +81,7 @@ typedef enum regal_stop {
   REGAL_STOP_TARGET = 3,    /* the target cost was reached */
   REGAL_STOP_BOUND = 4,     /* cost equals the lower bound: optimal */
   REGAL_STOP_INTERRUPT = 5, /* regal_stop_request was called */
+  REGAL_STOP_NO_FIT = 6,    /* no plan can be within the memory limits */
 } regal_stop;
 
 REGAL_API const char *regal_status_name(regal_status status);
@@ -380,7 +381,8 @@ typedef struct regal_result {
   regal_cost before; /* everything on one device, in the file's order */
   regal_bound bound;
   regal_stop stop;
-  bool fits; /* within the memory limit */
+  bool fits;      /* within the memory limit */
+  char *shortage; /* why no plan can be, in one line, or NULL: not proven */
   const char *method;
   char *account; /* one line: what the method did */
   uint64_t seed, evaluations;

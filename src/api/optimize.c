@@ -163,6 +163,19 @@ static regal_status bound_objective(regal_search *search) {
                              &search->bound.runtime_ns);
 }
 
+/* A search for what cannot be ends with its first plan. */
+static regal_status look_for_shortage(regal_search *search,
+                                      regal_result *result) {
+  char text[400];
+  REGAL_TRY(regal_bound_shortage(search->context, search->problem,
+                                 is_short(search->options), text, sizeof text));
+  if (!text[0])
+    return REGAL_OK;
+  search->never_fits = true;
+  result->shortage = regal_copy_text(search->context, text);
+  return result->shortage ? REGAL_OK : regal_fail_memory(search->context);
+}
+
 /* What bound_objective left out. A method may have proven more (cp-sat). */
 static regal_status complete_bounds(regal_search *search) {
   bool memory = search->problem->objective == REGAL_MEMORY;
@@ -193,13 +206,15 @@ static regal_status run_method(regal_search *search) {
   return status;
 }
 
-static regal_status run_search(regal_search *search, regal_guide **guide) {
+static regal_status run_search(regal_search *search, regal_guide **guide,
+                               regal_result *result) {
   REGAL_TRY(find_method(search));
   set_budget(search);
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
                               &search->pool));
   REGAL_TRY(bound_objective(search));
+  REGAL_TRY(look_for_shortage(search, result));
   REGAL_TRY(offer_start(search));
   REGAL_TRY(run_method(search));
   search->ended = regal_seconds();
@@ -258,7 +273,7 @@ regal_status regal_optimize_guided(regal_context *context,
                     0);
   search.options = options;
   search.proposal = proposal;
-  regal_status status = run_search(&search, &guide);
+  regal_status status = run_search(&search, &guide, made);
   if (status == REGAL_OK)
     status = judge(&search, made);
   if (status == REGAL_OK)
@@ -299,5 +314,6 @@ void regal_result_free(regal_result *result) {
   regal_plan_free(result->plan);
   regal_problem_free(result->owned_problem);
   regal_release(context, result->account);
+  regal_release(context, result->shortage);
   regal_release(context, result);
 }

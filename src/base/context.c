@@ -173,8 +173,8 @@ const char *regal_status_name(regal_status status) {
 }
 
 const char *regal_stop_name(regal_stop stop) {
-  static const char *const names[] = {"done",   "budget", "time",
-                                      "target", "bound",  "interrupt"};
+  static const char *const names[] = {"done",  "budget",    "time",  "target",
+                                      "bound", "interrupt", "no_fit"};
   return (unsigned)stop < sizeof names / sizeof *names ? names[stop]
                                                        : "unknown stop";
 }

@@ -31,6 +31,16 @@ static regal_status report(regal_cli *cli, const regal_result *result,
   return status;
 }
 
+static regal_exit fail_limit(const regal_result *result) {
+  char message[512];
+  snprintf(message, sizeof message, "%s%s",
+           result->shortage ? "no plan can fit the memory limit: "
+                            : "no plan was found that fits the memory limit",
+           result->shortage ? result->shortage : "");
+  regal_cli_say("regal", message);
+  return REGAL_EXIT_NO_FIT;
+}
+
 regal_exit regal_command_optimize(regal_cli *cli) {
   FILE *stream;
   regal_result *result;
@@ -41,11 +51,10 @@ regal_exit regal_command_optimize(regal_cli *cli) {
     return code;
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
   REGAL_CLI_TRY(cli, search(cli, &result));
-  bool fits = result->fits;
   regal_status status = report(cli, result, stream);
+  regal_exit exit = status != REGAL_OK || result->fits
+                        ? regal_cli_status(cli, status)
+                        : fail_limit(result);
   regal_result_free(result);
-  if (status != REGAL_OK || fits)
-    return regal_cli_status(cli, status);
-  regal_cli_say("regal", "no plan was found that fits the memory limit");
-  return REGAL_EXIT_NO_FIT;
+  return exit;
 }

@@ -230,6 +230,7 @@ static void tell(run *run, regal_fitness before) {
 
 regal_status regal_method_cp_sat(regal_search *search) {
   run run = {.search = search};
+  search->never_fits = false; /* the least excess is wanted all the same */
   REGAL_TRY(regal_cp_library_open(search->context, search->options->ortools,
                                   &run.library));
   REGAL_TRY(start(search));

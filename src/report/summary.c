@@ -141,6 +141,9 @@ static void put_limit_verdict(regal_text *text, const regal_result *result) {
     regal_text_format(text, "%-12sNOT MET: %s beyond the memory limit\n",
                       "limit",
                       regal_show_bytes(result->cost.excess_bytes).text);
+  if (result->shortage)
+    regal_text_format(text, "%-12sno plan can meet it: %s\n", "",
+                      result->shortage);
 }
 
 /* -- Devices --------------------------------------------------------------- */
@@ -205,7 +208,8 @@ static void put_devices(regal_text *text, const regal_result *result,
 static const char *stop_reason(regal_stop stop) {
   static const char *const reasons[] = {
       "the method was done",    "all evaluations were used", "the time was up",
-      "the target was reached", "the bound was met",         "interrupted"};
+      "the target was reached", "the bound was met",         "interrupted",
+      "no plan can fit"};
   return (unsigned)stop < sizeof reasons / sizeof *reasons ? reasons[stop]
                                                            : "unknown";
 }

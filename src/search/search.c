@@ -39,6 +39,7 @@ void regal_search_child(regal_search *parent, const regal_problem *problem,
   child->began = parent->began;
   if (same) {
     child->bound = parent->bound;
+    child->never_fits = parent->never_fits;
     child->best_fitness = parent->best_fitness;
     child->simulator = parent->simulator;
   } else {
@@ -152,6 +153,9 @@ bool regal_search_should_stop(regal_search *search) {
   regal_stop stop = regal_budget_stop(&search->budget, value, fits);
   if (stop != REGAL_STOP_INTERRUPT && fits && value <= objective_bound(search))
     stop = REGAL_STOP_BOUND;
+  if (stop != REGAL_STOP_INTERRUPT && search->never_fits &&
+      regal_fitness_less(search->best_fitness, REGAL_FITNESS_WORST))
+    stop = REGAL_STOP_NO_FIT;
   if (stop != REGAL_STOP_DONE)
     search->stop = stop;
   return stop != REGAL_STOP_DONE;

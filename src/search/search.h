@@ -53,6 +53,7 @@ struct regal_search {
   regal_budget budget;
   uint64_t seed;
   regal_bound bound; /* known so far; zeros where nothing is */
+  bool never_fits;   /* no plan can be within the memory limits */
 
   /* What the user said: methods read their settings there when they begin.
    * NULL in a search inside a search. */

@@ -264,7 +264,7 @@ static void check_result(soak *s, const regal_result *result) {
              again.max_peak_bytes == cost->max_peak_bytes &&
              again.excess_bytes == cost->excess_bytes,
          "the cost is not the plan's");
-  expect(s, result->bound.runtime_ns <= cost->runtime_ns,
+  expect(s, !result->fits || result->bound.runtime_ns <= cost->runtime_ns,
          "runtime below bound");
   expect(s, result->bound.peak_bytes <= cost->max_peak_bytes,
          "peak below bound");

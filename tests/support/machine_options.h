@@ -87,7 +87,7 @@ static inline void check_plan_of(const search_bench *b,
     fail_msg("%s: %lld bytes beyond the limits, but it says %lld and fits = %d",
              name, (long long)excess, (long long)cost->excess_bytes,
              (int)result->fits);
-  if (result->bound.runtime_ns > cost->runtime_ns ||
+  if ((result->fits && result->bound.runtime_ns > cost->runtime_ns) ||
       result->bound.peak_bytes > cost->max_peak_bytes)
     fail_msg("%s: a bound is above the cost", name);
   if (result->stop == REGAL_STOP_BOUND && excess)

@@ -56,7 +56,13 @@ static bool reaches(search_bench *b, const char *method, const char *decoder,
     fail_msg("seed %llu: the optimum of %lld is below the bound of %lld",
              (unsigned long long)seed, (long long)optimum.value,
              (long long)bound);
+  bool proven = result->stop == REGAL_STOP_NO_FIT;
+  if (proven && !optimum.excess)
+    fail_msg("seed %llu: there is a plan that fits, but: %s",
+             (unsigned long long)seed, result->shortage);
   regal_result_free(result);
+  if (proven)
+    return true;
   /* Run time breaks ties of memory, but the search ends at the bound. */
   return found.excess == optimum.excess && found.value == optimum.value;
 }

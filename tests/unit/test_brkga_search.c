@@ -430,8 +430,8 @@ static void test_memory_limit(void **state) {
   }
 }
 
-/* No plan fits: the one with the least excess is returned, never counted as
- * having met a target or the bound. */
+/* No plan fits, which is proven: the search ends with the first plan, which is
+ * never counted as having met a target or the bound. */
 static void test_impossible_limit(void **state) {
   search_bench *b = *state;
   use_synthetic(b, 20, 1);
@@ -446,12 +446,14 @@ static void test_impossible_limit(void **state) {
     regal_result *result = optimize(b);
     assert_false(result->fits);
     assert_true(result->cost.excess_bytes > 0);
-    assert_int_equal(result->stop, REGAL_STOP_BUDGET);
-    assert_int_equal(result->evaluations, 500);
+    assert_int_equal(result->stop, REGAL_STOP_NO_FIT);
+    assert_non_null(strstr(result->shortage, "the limit of device 0 is 1 B"));
+    assert_true(result->evaluations < 500);
     set_option(b, "method", "auto");
     regal_result *better = optimize(b);
     assert_false(better->fits);
     assert_true(better->cost.excess_bytes > 0);
+    assert_int_equal(better->stop, REGAL_STOP_NO_FIT);
     regal_result_free(result);
     regal_result_free(better);
   }
@@ -468,7 +470,7 @@ static void test_bound_beyond_the_limit(void **state) {
   regal_result *result = optimize(b);
   assert_int_equal(result->cost.runtime_ns, result->bound.runtime_ns);
   assert_false(result->fits);
-  assert_int_equal(result->stop, REGAL_STOP_BUDGET);
+  assert_int_equal(result->stop, REGAL_STOP_NO_FIT);
   regal_result_free(result);
 }
 

@@ -431,7 +431,7 @@ static void test_greedy_lists_by_definition(void **state) {
 }
 
 /* The plan passes the verifier, costs what the fast code says, and not less
- * than the bound. */
+ * than the bound, if it fits. */
 static void check_best(regal_search *search, const regal_graph *graph) {
   const regal_problem *problem = search->problem;
   regal_cost fast, slow;
@@ -440,7 +440,7 @@ static void check_best(regal_search *search, const regal_graph *graph) {
                    REGAL_OK);
   regal_simulate(search->simulator, search->best, &fast);
   assert_int_equal(fast.runtime_ns, slow.runtime_ns);
-  assert_true(slow.runtime_ns >= search->bound.runtime_ns);
+  assert_true(slow.excess_bytes || slow.runtime_ns >= search->bound.runtime_ns);
   assert_true(slow.max_peak_bytes >= search->bound.peak_bytes);
   regal_fitness fitness = regal_fitness_of(problem, &slow);
   assert_int_equal(fitness.excess, search->best_fitness.excess);

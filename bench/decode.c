@@ -66,7 +66,7 @@ static void race(regal_context *context, const regal_graph *graph,
   check(context, regal_options_set(context, &options, "objective", objective));
   regal_machine *machine;
   regal_problem *problem;
-  check(context, regal_machine_create(context, &options, &machine));
+  check(context, regal_machine_from_options(context, &options, &machine));
   check(context,
         regal_problem_bind(context, graph, machine,
                            (enum regal_objective)options.objective, &problem));

@@ -136,7 +136,8 @@ typedef enum regal_option_type {
   REGAL_OPTION_DURATION, /* 10us, 1ms, 250ns; nanoseconds */
   REGAL_OPTION_CHOICE,   /* one of `choices` */
   REGAL_OPTION_FLAG,     /* takes no value on the command line */
-  REGAL_OPTION_TEXT      /* a name or a path */
+  REGAL_OPTION_TEXT,     /* a name or a path */
+  REGAL_OPTION_LIST      /* entries, with commas; setting it again adds some */
 } regal_option_type;
 
 typedef struct regal_option_info {
@@ -158,6 +159,10 @@ REGAL_API const regal_option_info *regal_option_at(size_t index);
 REGAL_API size_t regal_option_find(const char *name);
 /* Whether the default is a value, not a sign for "not given". */
 REGAL_API bool regal_option_has_default(const regal_option_info *option);
+/* Whether it has a value of its own: regal_options_set has set it, or its field
+ * differs from the default. */
+REGAL_API bool regal_option_given(const regal_options *options,
+                                  const char *name);
 /* Writes the option's current value as text; false if it is unset. */
 REGAL_API bool regal_option_text(const regal_options *options, size_t index,
                                  char *text, size_t capacity);
@@ -239,6 +244,14 @@ REGAL_API regal_status regal_builder_add_parameter_use(regal_builder *builder,
  * and at least as large (docs/model.md). Both may be added later. */
 REGAL_API regal_status regal_builder_set_may_reuse(regal_builder *builder,
                                                    uint32_t op, uint32_t port);
+/* The op must run on this device: its number ("0") or its name on the machine,
+ * which is looked up when a problem is made. The last call counts. */
+REGAL_API regal_status regal_builder_set_device(regal_builder *builder,
+                                                uint32_t op,
+                                                const char *device);
+/* All ops with the same name of a group must run on one device. */
+REGAL_API regal_status regal_builder_set_group(regal_builder *builder,
+                                               uint32_t op, const char *group);
 REGAL_API regal_status regal_builder_finish(regal_builder *builder,
                                             regal_graph **graph);
 REGAL_API void regal_graph_free(regal_graph *graph);
@@ -261,8 +274,9 @@ typedef struct regal_op_info {
   const char *name;
   uint32_t id; /* position in the file */
   int64_t run_ns, temporary_bytes, resident_bytes;
-  uint32_t outputs; /* ports 0 .. outputs-1 */
-  uint32_t inputs;  /* distinct tensors read */
+  uint32_t outputs;           /* ports 0 .. outputs-1 */
+  uint32_t inputs;            /* distinct tensors read */
+  const char *device, *group; /* that the graph asks for, or NULL */
 } regal_op_info;
 
 REGAL_API void regal_graph_describe(const regal_graph *graph,
@@ -286,18 +300,107 @@ typedef struct regal_note {
 REGAL_API size_t regal_graph_note_count(const regal_graph *graph);
 REGAL_API regal_note regal_graph_note(const regal_graph *graph, size_t index);
 
+/* -- Machine ----------------------------------------------------------------
+ * The options of group "machine" describe most machines. These calls say the
+ * rest for a graph in memory, all that a machine file can say. Ops are named by
+ * their id. A graph must outlive its machines. */
+
+typedef struct regal_machine regal_machine;
+
+#define REGAL_NEVER INT64_MAX /* time of an op on a device that cannot run it  \
+                               */
+
+/* The machine that regal_problem_create would use: the options, the preset or
+ * file that they name, and what the graph itself asks for. */
+REGAL_API regal_status regal_machine_create(regal_context *context,
+                                            const regal_graph *graph,
+                                            const regal_options *options,
+                                            regal_machine **machine);
+REGAL_API void regal_machine_free(regal_machine *machine);
+REGAL_API uint32_t regal_machine_devices(const regal_machine *machine);
+
+REGAL_API regal_status regal_machine_set_transfers(regal_machine *machine,
+                                                   bool overlapped);
+/* Control edges: zero-byte transfers, or the consumer waits. */
+REGAL_API regal_status regal_machine_set_control(regal_machine *machine,
+                                                 bool transfers);
+/* NULL or "": a device is only its number. */
+REGAL_API regal_status regal_machine_set_name(regal_machine *machine,
+                                              uint32_t device,
+                                              const char *name);
+/* Run times are divided by it: 0.000001 to 1000000. */
+REGAL_API regal_status regal_machine_set_speed(regal_machine *machine,
+                                               uint32_t device, double speed);
+/* 0: no limit. */
+REGAL_API regal_status regal_machine_set_memory_limit(regal_machine *machine,
+                                                      uint32_t device,
+                                                      int64_t bytes);
+/* One direction; a bandwidth of 0 is infinite. */
+REGAL_API regal_status regal_machine_set_link(regal_machine *machine,
+                                              uint32_t from, uint32_t to,
+                                              int64_t latency_ns,
+                                              int64_t bytes_per_s);
+/* The time of an op on one device, which no speed changes; REGAL_NEVER: it
+ * cannot run there. Its times on other devices stay as they are. */
+REGAL_API regal_status regal_machine_set_op_time(regal_machine *machine,
+                                                 uint32_t id, uint32_t device,
+                                                 int64_t run_ns);
+/* The op must run on the device. The last call counts. */
+REGAL_API regal_status regal_machine_pin(regal_machine *machine, uint32_t id,
+                                         uint32_t device);
+/* The ops must share a device. Groups with a common op are one group. */
+REGAL_API regal_status regal_machine_group(regal_machine *machine,
+                                           const uint32_t *ids, size_t count);
+/* The same for all ops whose name matches a pattern, as --pin and --together
+ * do: * any text, ? one character, [a-z] one of a set. Fails if none does. The
+ * device is a number ("0") or a name. */
+REGAL_API regal_status regal_machine_pin_matching(regal_machine *machine,
+                                                  const char *pattern,
+                                                  const char *device);
+REGAL_API regal_status regal_machine_group_matching(regal_machine *machine,
+                                                    const char *pattern);
+/* Writes a machine file, which --machine reads. */
+REGAL_API regal_status regal_machine_save(regal_context *context,
+                                          const regal_machine *machine,
+                                          const char *path);
+
+/* Machines by name, for --machine and regal_options.machine. */
+typedef struct regal_preset {
+  const char *name;        /* "h100x8-nvlink" */
+  const char *about;       /* one line */
+  const char *device_name; /* "gpu": devices are gpu0, gpu1, ... */
+  uint32_t devices;
+  int64_t memory_bytes; /* of each device */
+  int64_t bytes_per_s;  /* of each link, one direction */
+  int64_t latency_ns;
+  bool overlapped;
+  const char *memory_source, *bandwidth_source, *latency_source;
+} regal_preset;
+
+REGAL_API size_t regal_preset_count(void);
+REGAL_API const regal_preset *regal_preset_at(size_t index);
+/* Writes a machine file with its numbers, to be edited. */
+REGAL_API regal_status regal_preset_save(regal_context *context,
+                                         const char *name, const char *path);
+
 /* -- Problem: a graph, a machine and an objective ---------------------------
  */
 
 typedef struct regal_problem regal_problem;
 
 /* The options of groups "machine" and "objective" define the machine and the
- * objective; `machine` is the path of a machine file. The graph must outlive
- * the problem. */
+ * objective; `machine` is the name of a preset or the path of a machine file.
+ * The graph must outlive the problem. */
 REGAL_API regal_status regal_problem_create(regal_context *context,
                                             const regal_graph *graph,
                                             const regal_options *options,
                                             regal_problem **problem);
+/* The same on a machine that was made before, of which the problem has a copy.
+ * Of the options only the objective counts. */
+REGAL_API regal_status regal_problem_create_on(regal_context *context,
+                                               const regal_machine *machine,
+                                               const regal_options *options,
+                                               regal_problem **problem);
 REGAL_API void regal_problem_free(regal_problem *problem);
 REGAL_API uint32_t regal_problem_devices(const regal_problem *problem);
 REGAL_API const regal_graph *regal_problem_graph(const regal_problem *problem);

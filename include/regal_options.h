@@ -13,6 +13,10 @@
  *  CHOICE  (field, "name", "default", "a|b|c",         "group", EFFECT, "help")
  *  FLAG    (field, "name",                             "group", EFFECT, "help")
  *  TEXT    (field, "name", default or NULL,    "UNIT", "group", EFFECT, "help")
+ *  LIST    (field, "name",                     "UNIT", "group", EFFECT, "help")
+ *
+ * A LIST is a text of entries with commas between them; an option that is given
+ * several times has all entries.
  *
  * A default outside of the range, or of the choices, is no value: it stands for
  * "not given", and help says what then happens. The same word or number is
@@ -34,8 +38,14 @@
 
 #include "regal_limits.h"
 
+/* Bytes of a TEXT and of a LIST, with the zero at the end; no option's value is
+ * longer than a list. */
+#define REGAL_MOST_TEXT 1024
+#define REGAL_MOST_LIST 4096
+
 /* clang-format off */
-#define REGAL_OPTION_TABLE(INTEGER, REAL, BYTES, DURATION, CHOICE, FLAG, TEXT) \
+#define REGAL_OPTION_TABLE(INTEGER, REAL, BYTES, DURATION, CHOICE, FLAG, TEXT, \
+                           LIST) \
   CHOICE(loops, "loops", "reject", "reject|cut", "reading", RESULT, \
     "cut: drop the edges that leave NextIteration nodes (while loops)") \
   CHOICE(variables, "variables", "tensors", "tensors|resident", \
@@ -63,8 +73,14 @@
     "whether transfers block both devices or overlap with ops") \
   CHOICE(control, "control", "wait", "wait|transfer", "machine", RESULT, \
     "control edges: the consumer waits, or a zero-byte transfer") \
-  TEXT(machine, "machine", 0, "FILE", "machine", RESULT, \
-    "machine file (JSON): speeds, links, op times, groups of ops") \
+  TEXT(machine, "machine", 0, "NAME|FILE", "machine", RESULT, \
+    "a machine of 'regal machines', or a machine file (JSON); ./NAME is a file") \
+  LIST(pin, "pin", "PATTERN=DEVICE,...", "machine", RESULT, \
+    "ops that must run on a device (number or name): 'embed*=0'; glob patterns: " \
+    "* ? [a-z], a dot is a dot; may be repeated") \
+  LIST(together, "together", "PATTERN,...", "machine", RESULT, \
+    "ops that must share a device, a group for each pattern: 'layer3.*'; may be " \
+    "repeated") \
   CHOICE(objective, "objective", "runtime", "runtime|memory", \
     "objective", RESULT, \
     "what to minimise; runtime respects the memory limit") \
@@ -261,7 +277,8 @@
 #define REGAL_FIELD_REAL(field, ...) double field;
 #define REGAL_FIELD_CHOICE(field, ...) int64_t field;
 #define REGAL_FIELD_FLAG(field, ...) bool field;
-#define REGAL_FIELD_TEXT(field, ...) char field[1024];
+#define REGAL_FIELD_TEXT(field, ...) char field[REGAL_MOST_TEXT];
+#define REGAL_FIELD_LIST(field, ...) char field[REGAL_MOST_LIST];
 
 /* Field by field the options' values; a choice is its index in `choices`, or -1
  * if it is not given; a text that is not given is "". Copy it freely. An option
@@ -270,7 +287,7 @@
 typedef struct regal_options {
   REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL, REGAL_FIELD_INTEGER,
                      REGAL_FIELD_INTEGER, REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG,
-                     REGAL_FIELD_TEXT)
+                     REGAL_FIELD_TEXT, REGAL_FIELD_LIST)
   uint64_t given[2]; /* bit per row: regal_options_set has set it */
 } regal_options;
 
@@ -279,5 +296,6 @@ typedef struct regal_options {
 #undef REGAL_FIELD_CHOICE
 #undef REGAL_FIELD_FLAG
 #undef REGAL_FIELD_TEXT
+#undef REGAL_FIELD_LIST
 
 #endif

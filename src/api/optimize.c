@@ -12,24 +12,9 @@
 #include "decode/decoder.h"
 #include "evolve/proposal.h"
 #include "evolve/proposer.h"
-#include "format/plan/machine.h"
 #include "learn/guide/policies.h"
 
 #define DEFAULT_EVALUATIONS 5000
-
-regal_status regal_problem_create(regal_context *context,
-                                  const regal_graph *graph,
-                                  const regal_options *options,
-                                  regal_problem **problem) {
-  regal_machine *machine;
-  if (options->machine[0])
-    REGAL_TRY(regal_machine_load(context, options->machine, graph, options,
-                                 &machine));
-  else
-    REGAL_TRY(regal_machine_create(context, options, &machine));
-  return regal_problem_bind(context, graph, machine,
-                            (enum regal_objective)options->objective, problem);
-}
 
 /* Annealing makes so many moves, times ops, in about a second. */
 #define MOVES_PER_SECOND 300000000

@@ -37,10 +37,12 @@
   ROW(name, REGAL_OPTION_FLAG, NULL, 0, 0, NULL, group, effect, help, "false")
 #define TEXT_INFO(field, name, value, unit, group, effect, help)               \
   ROW(name, REGAL_OPTION_TEXT, NULL, 0, 0, unit, group, effect, help, value)
+#define LIST_INFO(field, name, unit, group, effect, help)                      \
+  ROW(name, REGAL_OPTION_LIST, NULL, 0, 0, unit, group, effect, help, NULL)
 
 static const regal_option_info table[] = {
     REGAL_OPTION_TABLE(INTEGER_INFO, REAL_INFO, BYTES_INFO, DURATION_INFO,
-                       CHOICE_INFO, FLAG_INFO, TEXT_INFO)};
+                       CHOICE_INFO, FLAG_INFO, TEXT_INFO, LIST_INFO)};
 
 static const struct {
   const char *former, *name;
@@ -50,11 +52,10 @@ static const struct {
 
 #define OFFSET(field, ...) offsetof(regal_options, field),
 
-static const size_t offsets[] = {
-    REGAL_OPTION_TABLE(OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET)};
+static const size_t offsets[] = {REGAL_OPTION_TABLE(
+    OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET, OFFSET)};
 
 #define ROWS (sizeof table / sizeof *table)
-#define TEXT_CAPACITY sizeof((regal_options *)NULL)->method
 _Static_assert(ROWS <= 128, "`given` has a bit for each row");
 
 size_t regal_option_count(void) {
@@ -176,12 +177,27 @@ static bool parse_flag(const char *value, bool *field, char *why) {
 
 static bool parse_text(const char *value, char *field, char *why) {
   size_t size = strlen(value) + 1;
-  if (size <= TEXT_CAPACITY) {
+  if (size <= REGAL_MOST_TEXT) {
     memcpy(field, value, size);
     return true;
   }
-  snprintf(why, WHY_CAPACITY, "the value is longer than %zu bytes",
-           TEXT_CAPACITY - 1);
+  snprintf(why, WHY_CAPACITY, "the value is longer than %d bytes",
+           REGAL_MOST_TEXT - 1);
+  return false;
+}
+
+/* Adds to what is there. */
+static bool parse_list(const char *value, char *field, char *why) {
+  size_t used = strlen(field), size = strlen(value) + 1;
+  if (used + (used > 0) + size <= REGAL_MOST_LIST) {
+    if (used)
+      field[used++] = ',';
+    memcpy(field + used, value, size);
+    return true;
+  }
+  snprintf(why, WHY_CAPACITY,
+           "all values together are longer than %d bytes; a file has no limit",
+           REGAL_MOST_LIST - 1);
   return false;
 }
 
@@ -201,6 +217,8 @@ static bool parse(const regal_option_info *info, const char *value, void *field,
     return parse_flag(value, field, why);
   case REGAL_OPTION_TEXT:
     return parse_text(value, field, why);
+  case REGAL_OPTION_LIST:
+    return parse_list(value, field, why);
   }
   return false;
 }
@@ -241,12 +259,12 @@ static bool is_untouched(const regal_options *options, size_t index) {
     int64_t integer;
     double real;
     bool flag;
-    char text[TEXT_CAPACITY];
+    char text[REGAL_MOST_TEXT];
   } standard = {.text = ""};
   char why[WHY_CAPACITY];
   if (info->fallback)
     parse(info, info->fallback, &standard, why);
-  if (info->type == REGAL_OPTION_TEXT)
+  if (info->type == REGAL_OPTION_TEXT || info->type == REGAL_OPTION_LIST)
     return !strcmp(field, standard.text);
   if (info->type == REGAL_OPTION_FLAG)
     return *(const bool *)field == standard.flag;
@@ -397,6 +415,7 @@ bool regal_option_text(const regal_options *options, size_t index, char *text,
     snprintf(text, capacity, "%s", *(const bool *)field ? "true" : "false");
     break;
   case REGAL_OPTION_TEXT:
+  case REGAL_OPTION_LIST:
     snprintf(text, capacity, "%s", (const char *)field);
     return *(const char *)field != 0;
   }

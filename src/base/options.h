@@ -5,11 +5,6 @@
 
 #include "base/context.h"
 
-/* Whether the option has a value of its own, so that it wins over files and
- * presets: regal_options_set has set it, or its field differs from the default.
- */
-bool regal_option_given(const regal_options *options, const char *name);
-
 typedef struct regal_option_value {
   const char *name, *value;
 } regal_option_value;

@@ -10,6 +10,14 @@ static inline bool regal_is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/* Digits only, at least one. */
+static inline bool regal_is_number(const char *text) {
+  const char *at = text;
+  while (regal_is_digit(*at))
+    at++;
+  return at > text && !*at;
+}
+
 /* A growing byte buffer. After a failed append `failed` stays set, so that a
  * writer may append freely and check once, at the end. */
 typedef struct regal_text {

@@ -163,6 +163,7 @@ regal_exit regal_command_train(regal_cli *cli);
 /* Draws the log's curves into options->plot, by gnuplot. */
 regal_exit regal_cli_plot_training(regal_cli *cli);
 regal_exit regal_command_tune(regal_cli *cli);
+regal_exit regal_command_machines(regal_cli *cli);
 regal_exit regal_command_methods(regal_cli *cli);
 regal_exit regal_command_options(regal_cli *cli);
 

@@ -171,6 +171,15 @@ static const regal_command commands[] = {
      "memory.json\n"
      "regal optimize model.pb --method tuned --settings my.json",
      regal_command_tune},
+    {"machines", "list the machines that --machine knows by name",
+     "Prints their devices, memory, links and the sources of the numbers. "
+     "With\n"
+     "a NAME, prints that one as a machine file, to be edited.",
+     "[NAME]", 0, 1, "", "output json quiet verbose",
+     "regal machines\n"
+     "regal machines a100x4-pcie -o mine.json\n"
+     "regal optimize model.pb --machine h100x8-nvlink",
+     regal_command_machines},
     {"methods", "list the methods and decoders",
      "Prints each method with the meaning of its budget (--evaluations,\n"
      "--time), and each decoder with its gene classes.",

@@ -5,19 +5,17 @@
 
 #include "cli/cli.h"
 
-#define LONGEST_VALUE 1100
-
 /* Whether the option is set to something else than its default. */
 static bool is_changed(const regal_cli *cli, const regal_options *defaults,
-                       size_t option, char value[LONGEST_VALUE]) {
-  char standard[LONGEST_VALUE] = "";
+                       size_t option, char value[REGAL_MOST_LIST]) {
+  char standard[REGAL_MOST_LIST] = "";
   bool set = regal_option_text(defaults, option, standard, sizeof standard);
-  return regal_option_text(&cli->options, option, value, LONGEST_VALUE) &&
+  return regal_option_text(&cli->options, option, value, REGAL_MOST_LIST) &&
          !(set && !strcmp(value, standard));
 }
 
 void regal_cli_print_banner(const regal_cli *cli) {
-  char value[LONGEST_VALUE];
+  char value[REGAL_MOST_LIST];
   regal_options defaults;
   regal_options_init(&defaults);
   fprintf(stderr, "%s\noptions:", regal_build_id());
@@ -28,7 +26,7 @@ void regal_cli_print_banner(const regal_cli *cli) {
 }
 
 void regal_cli_join_command(const regal_cli *cli, char *text, size_t capacity) {
-  char value[LONGEST_VALUE];
+  char value[REGAL_MOST_LIST];
   regal_options defaults;
   size_t used = (size_t)snprintf(text, capacity, "regal %s %s",
                                  cli->command->name, cli->argument[0]);

@@ -83,7 +83,7 @@ static regal_status write_settings(regal_context *context,
                                    regal_text *text) {
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *option = regal_option_at(i);
-    char value[1100];
+    char value[REGAL_MOST_LIST];
     if (strcmp(option->group, "reading") ||
         !regal_option_given(options, option->name) ||
         !regal_option_text(options, i, value, sizeof value))

@@ -22,7 +22,7 @@ REGAL_INLINE void regal_place_by_affinity(const regal_problem *problem,
                                           const regal_gene *affinity,
                                           uint8_t *placement) {
   uint32_t d = problem->devices;
-  if (d == 2 && problem->run_step == 0) {
+  if (d == 2 && !problem->restricted) {
     for (uint32_t op = 0; op < problem->ops; op++)
       placement[op] = affinity[2 * op + 1] > affinity[2 * op];
   } else {

@@ -70,6 +70,8 @@ void regal_builder_free(regal_builder *builder) {
   regal_release(context, builder->parameters);
   regal_release(context, builder->parameter_uses);
   regal_release(context, builder->marks);
+  regal_release(context, builder->devices);
+  regal_release(context, builder->groups);
   regal_release(context, builder->names);
   regal_release(context, builder);
 }
@@ -131,7 +133,7 @@ regal_status regal_builder_room(const regal_builder *builder, const char *what,
   return regal_fail_memory(builder->context);
 }
 
-static bool reserve_name(regal_builder *builder, size_t size) {
+bool regal_builder_reserve_text(regal_builder *builder, size_t size) {
   if (size > SIZE_MAX / 4 || builder->name_bytes > SIZE_MAX / 4)
     return false;
   size_t wanted = builder->name_capacity ? builder->name_capacity : 256;
@@ -179,7 +181,7 @@ regal_status regal_builder_add_op(regal_builder *builder, const char *name,
   REGAL_TRY(check_total(&op, "run time", &work, run_ns));
   REGAL_TRY(check_total(&op, "temporary memory", &bytes, temporary_bytes));
   REGAL_TRY(check_total(&op, "resident memory", &bytes, resident_bytes));
-  if (!reserve_name(builder, strlen(name) + 1))
+  if (!regal_builder_reserve_text(builder, strlen(name) + 1))
     return regal_fail_memory(builder->context);
   regal_built_op made = {.run_ns = run_ns,
                          .temporary_bytes = temporary_bytes,

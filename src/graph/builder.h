@@ -42,6 +42,11 @@ typedef struct regal_built_mark {
   uint32_t op, port;
 } regal_built_mark;
 
+typedef struct regal_built_label {
+  size_t text; /* offset into names */
+  uint32_t op;
+} regal_built_label;
+
 struct regal_builder {
   regal_context *context;
   regal_built_op *ops;
@@ -50,13 +55,15 @@ struct regal_builder {
   regal_built_control *controls;
   int64_t *parameters; /* bytes of each */
   regal_built_parameter_use *parameter_uses;
-  regal_built_mark *marks; /* outputs that may reuse an input */
-  char *names;             /* zero-terminated, one after the other */
+  regal_built_mark *marks;             /* outputs that may reuse an input */
+  regal_built_label *devices, *groups; /* that ops ask for */
+  char *names; /* zero-terminated, one after the other */
   size_t op_count, output_count, input_count, control_count, name_bytes;
   size_t op_capacity, output_capacity, input_capacity, control_capacity;
   size_t name_capacity;
   size_t parameter_count, parameter_use_count, mark_count;
   size_t parameter_capacity, parameter_use_capacity, mark_capacity;
+  size_t device_count, device_capacity, group_count, group_capacity;
   int64_t work_ns, resident_bytes;
   int64_t total_bytes; /* tensors, temporary, resident, and parameters on
                           as many devices as there can be */
@@ -93,11 +100,17 @@ regal_status regal_builder_room(const regal_builder *builder, const char *what,
                                 size_t count, void **list, size_t *capacity,
                                 size_t size);
 
+/* Makes room for `size` more bytes of names; false when memory is out. */
+bool regal_builder_reserve_text(regal_builder *builder, size_t size);
+
 /* Lay out a graph whose ops and outputs are in place; `number` turns an added
  * op into the graph's. */
 regal_status regal_builder_fill_parameters(const regal_builder *builder,
                                            const uint32_t *number,
                                            regal_graph *graph);
+regal_status regal_builder_fill_labels(const regal_builder *builder,
+                                       const uint32_t *number,
+                                       regal_graph *graph);
 void regal_builder_fill_marks(const regal_builder *builder,
                               const uint32_t *number, regal_graph *graph);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans carry the checksum of their graph, so a change here makes old plans
  * look like plans of another graph: a test pins one. What a graph does not have
- * (parameters, marks) leaves no trace in it.
+ * (parameters, marks, devices, groups) leaves no trace in it.
  */
 #include "graph/graph.h"
 
@@ -10,7 +10,7 @@
 #include "base/random.h"
 
 /* What follows the ops. */
-enum section { PARAMETERS = 1, MARKS = 2 };
+enum section { PARAMETERS = 1, MARKS = 2, DEVICES = 3, GROUPS = 4 };
 
 static uint64_t add(uint64_t sum, uint64_t value) {
   return regal_mix(sum ^ value) + REGAL_GOLDEN;
@@ -55,6 +55,17 @@ static uint64_t add_marks(uint64_t sum, const regal_graph *graph) {
   return sum;
 }
 
+static uint64_t add_labels(uint64_t sum, const regal_graph *graph,
+                           const regal_labels *labels, enum section section) {
+  sum = add(sum, section);
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    const char *text = regal_graph_label(graph, labels, op);
+    if (text)
+      sum = add_text(add(sum, op), text);
+  }
+  return sum;
+}
+
 uint64_t regal_graph_checksum(const regal_graph *graph) {
   uint64_t sum = add(REGAL_GOLDEN, graph->ops);
   sum = add(sum, graph->file_nodes);
@@ -77,5 +88,9 @@ uint64_t regal_graph_checksum(const regal_graph *graph) {
     sum = add_parameters(sum, graph);
   if (graph->reusing_tensors)
     sum = add_marks(sum, graph);
+  if (graph->device.count)
+    sum = add_labels(sum, graph, &graph->device, DEVICES);
+  if (graph->group.count)
+    sum = add_labels(sum, graph, &graph->group, GROUPS);
   return sum;
 }

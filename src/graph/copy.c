@@ -25,14 +25,32 @@ static void *copy_array(copier *c, const void *from, size_t count,
   return made;
 }
 
+/* The larger of `bytes` and the end of the text at `begin`. */
+static size_t end_of_text(const regal_graph *graph, size_t begin,
+                          size_t bytes) {
+  size_t end = begin + strlen(graph->names + begin) + 1;
+  return end > bytes ? end : bytes;
+}
+
 static size_t name_bytes(const regal_graph *graph) {
   size_t bytes = 0;
-  for (uint32_t op = 0; op < graph->ops; op++) {
-    size_t end =
-        graph->name_begin[op] + strlen(regal_graph_name(graph, op)) + 1;
-    bytes = end > bytes ? end : bytes;
-  }
+  for (uint32_t op = 0; op < graph->ops; op++)
+    bytes = end_of_text(graph, graph->name_begin[op], bytes);
+  for (uint32_t i = 0; i < graph->device.count; i++)
+    bytes = end_of_text(graph, graph->device.begin[i], bytes);
+  for (uint32_t i = 0; i < graph->group.count; i++)
+    bytes = end_of_text(graph, graph->group.begin[i], bytes);
   return bytes;
+}
+
+static void copy_labels(copier *c, uint32_t ops, const regal_labels *from,
+                        regal_labels *to) {
+  to->begin = NULL;
+  to->of = NULL;
+  if (!from->of)
+    return;
+  to->begin = copy_array(c, from->begin, from->count, sizeof *to->begin);
+  to->of = copy_array(c, from->of, ops, sizeof *to->of);
 }
 
 /* Every array of `made` starts as NULL, so that a copy that fails half way can
@@ -48,6 +66,8 @@ static bool copy_arrays(const regal_graph *graph, regal_graph *made) {
   REGAL_GRAPH_ARRAYS(COPY, graph)
   COPY(names, name_bytes(graph))
   COPY(parameter, graph->parameter_begin[graph->ops])
+  copy_labels(&c, graph->ops, &graph->device, &made->device);
+  copy_labels(&c, graph->ops, &graph->group, &made->group);
   return !c.failed;
 }
 

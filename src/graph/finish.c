@@ -231,6 +231,7 @@ static regal_status build(finish *finish) {
   REGAL_TRY(fill_edges(finish));
   REGAL_TRY(
       regal_builder_fill_parameters(finish->builder, finish->number, graph));
+  REGAL_TRY(regal_builder_fill_labels(finish->builder, finish->number, graph));
   graph->names = finish->builder->names;
   finish->builder->names = NULL;
   graph->total_resident_bytes += finish->builder->resident_bytes;

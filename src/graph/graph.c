@@ -14,22 +14,36 @@ void regal_graph_free(regal_graph *graph) {
   REGAL_GRAPH_ARRAYS(RELEASE, graph)
   regal_release(graph->context, graph->names);
   regal_release(graph->context, graph->parameter);
+  regal_release(graph->context, graph->device.begin);
+  regal_release(graph->context, graph->device.of);
+  regal_release(graph->context, graph->group.begin);
+  regal_release(graph->context, graph->group.of);
   for (size_t i = 0; i < graph->note_count; i++)
     regal_release(graph->context, (void *)graph->notes[i].text);
   regal_release(graph->context, graph->notes);
   regal_release(graph->context, graph);
 }
 
+static bool is_utf8(const char *text) {
+  size_t size = text ? strlen(text) : 0;
+  return !text || regal_utf8_valid(text, size) == size;
+}
+
 regal_status regal_graph_check_utf8(regal_context *context, const char *path,
                                     const regal_graph *graph,
                                     const char *format) {
   for (uint32_t op = 0; op < graph->ops; op++) {
-    const char *name = regal_graph_name(graph, op);
-    size_t size = strlen(name);
-    if (regal_utf8_valid(name, size) != size)
+    const char *wrong = NULL;
+    if (!is_utf8(regal_graph_name(graph, op)))
+      wrong = "name";
+    else if (!is_utf8(regal_graph_label(graph, &graph->device, op)))
+      wrong = "device";
+    else if (!is_utf8(regal_graph_label(graph, &graph->group, op)))
+      wrong = "group";
+    if (wrong)
       return regal_fail(context, REGAL_BAD_INPUT,
-                        "%s: the name of op %u is not UTF-8, which %s needs",
-                        path, graph->id[op], format);
+                        "%s: the %s of op %u is not UTF-8, which %s needs",
+                        path, wrong, graph->id[op], format);
   }
   return REGAL_OK;
 }
@@ -61,6 +75,8 @@ void regal_graph_op(const regal_graph *graph, uint32_t op,
       .resident_bytes = graph->resident_bytes[op],
       .outputs = graph->output_begin[op + 1] - graph->output_begin[op],
       .inputs = graph->input_begin[op + 1] - graph->input_begin[op],
+      .device = regal_graph_label(graph, &graph->device, op),
+      .group = regal_graph_label(graph, &graph->group, op),
   };
 }
 

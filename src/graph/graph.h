@@ -12,6 +12,15 @@
 #include "base/context.h"
 #include "graph/rows.h"
 
+/* A text that some ops have, in the graph's names; distinct ones are numbered.
+ */
+typedef struct regal_labels {
+  uint32_t count;
+  size_t *begin; /* [count] offset into names */
+  uint32_t *of;  /* [ops] the number of its text, or REGAL_NONE; NULL when no
+                    op has one */
+} regal_labels;
+
 struct regal_graph {
   regal_context *context;
   uint32_t ops, tensors, uses, controls;
@@ -47,6 +56,10 @@ struct regal_graph {
   int64_t *parameter_bytes;  /* [parameters] */
   uint32_t *parameter_begin; /* [ops+1] */
   uint32_t *parameter;       /* parameters that an op reads, ascending */
+
+  /* What the graph asks of the machine: a device (number or name) for an op,
+   * and ops that share one. */
+  regal_labels device, group;
 
   uint64_t checksum;
   uint32_t reusing_tensors; /* with may_reuse */
@@ -85,6 +98,15 @@ struct regal_graph {
 static inline const char *regal_graph_name(const regal_graph *graph,
                                            uint32_t op) {
   return graph->names + graph->name_begin[op];
+}
+
+/* The op's text, or NULL. */
+static inline const char *regal_graph_label(const regal_graph *graph,
+                                            const regal_labels *labels,
+                                            uint32_t op) {
+  if (!labels->of || labels->of[op] == REGAL_NONE)
+    return NULL;
+  return graph->names + labels->begin[labels->of[op]];
 }
 
 /* Fails unless all names are UTF-8, which `format` needs; `path` is for the

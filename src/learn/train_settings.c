@@ -188,7 +188,7 @@ void regal_train_fingerprint(const regal_options *options, char *text,
   size_t used = 0;
   text[0] = 0;
   for (size_t i = 0; i < regal_option_count(); i++) {
-    char value[1100] = "";
+    char value[REGAL_MOST_LIST] = "";
     const regal_option_info *option = regal_option_at(i);
     if (!option->changes_result)
       continue;

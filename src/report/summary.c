@@ -61,9 +61,9 @@ static void put_machine(regal_text *text, const regal_machine *machine) {
   }
   if (!same_speed(machine))
     regal_text_format(text, ", of several speeds");
-  if (machine->timed_ops)
-    regal_text_format(text, ", %u ops with times of their own",
-                      machine->timed_ops);
+  uint32_t timed = regal_machine_count_timed(machine);
+  if (timed)
+    regal_text_format(text, ", %u ops with times of their own", timed);
   regal_text_format(text, "\n");
 }
 

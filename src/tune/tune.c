@@ -60,7 +60,7 @@ static const regal_option_value preset[] = {
 static uint64_t fingerprint_of(const tuner *t) {
   uint64_t hash = t->set.checksum;
   for (size_t i = 0; i < regal_option_count(); i++) {
-    char value[1100] = "";
+    char value[REGAL_MOST_LIST] = "";
     const regal_option_info *option = regal_option_at(i);
     if (!option->changes_result || !strcmp(option->group, "tune"))
       continue;

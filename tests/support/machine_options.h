@@ -51,8 +51,8 @@ static inline void use_machine(search_bench *b, const machine_option *option) {
   }
   regal_problem_free(b->problem);
   b->problem = NULL;
-  assert_int_equal(regal_machine_create(b->context, &b->options, &machine),
-                   REGAL_OK);
+  assert_int_equal(
+      regal_machine_from_options(b->context, &b->options, &machine), REGAL_OK);
   for (uint32_t a = 0; a < machine->devices; a++) {
     if (option->speeds)
       machine->speed[a] = 1 + a * 0.5;

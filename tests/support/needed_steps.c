@@ -3,6 +3,9 @@
 
 static bool can_run(const regal_machine *machine, uint32_t op,
                     uint32_t device) {
+  if (machine->pin && machine->pin[op] != REGAL_NONE &&
+      machine->pin[op] != device)
+    return false;
   for (uint32_t k = 0; k < machine->timed_ops; k++)
     if (machine->timed_op[k] == op)
       return machine->timed_ns[(size_t)k * machine->devices + device] !=

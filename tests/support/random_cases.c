@@ -225,6 +225,23 @@ static void draw_groups(regal_context *context, regal_random *random,
         one_in(random, 2) ? REGAL_NONE : (uint32_t)below(random, groups);
 }
 
+/* Pins for some ops and whole groups; where ops have times of their own, on
+ * `home`, which runs them all. */
+static void draw_pins(regal_context *context, regal_random *random,
+                      const regal_graph *graph, uint32_t home,
+                      regal_machine *machine) {
+  const uint32_t *group = machine->group;
+  machine->pin = room(context, graph->ops, sizeof(uint32_t));
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    uint32_t device =
+        machine->timed_ops ? home : (uint32_t)below(random, machine->devices);
+    machine->pin[op] = one_in(random, 2) ? REGAL_NONE : device;
+    for (uint32_t other = 0; group && other < op; other++)
+      if (group[op] != REGAL_NONE && group[op] == group[other])
+        machine->pin[op] = machine->pin[other];
+  }
+}
+
 static void draw_limits(regal_random *random, const regal_graph *graph,
                         regal_machine *machine) {
   uint64_t most =
@@ -263,6 +280,8 @@ void regal_test_random_small_machine(regal_context *context, uint64_t seed,
     draw_groups(context, &random, graph, made);
   if (one_in(&random, 3))
     draw_limits(&random, graph, made);
+  if (one_in(&random, 4))
+    draw_pins(context, &random, graph, home, made);
   *machine = made;
 }
 
@@ -277,14 +296,21 @@ void regal_test_random_machine(regal_context *context, uint64_t seed,
 /* -- Plans ------------------------------------------------------------------
  */
 
+static uint32_t pinned_or(const regal_machine *machine, uint32_t op,
+                          uint32_t device) {
+  bool pinned = machine->pin && machine->pin[op] != REGAL_NONE;
+  return pinned ? machine->pin[op] : device;
+}
+
 /* Op by op, a device that it and its group's earlier ops may be on; when an op
- * fits nowhere, all ops go to the device that can run everything. */
+ * fits nowhere, all that are not pinned go to the device that can run
+ * everything. */
 static void draw_placement(regal_random *random, const regal_graph *graph,
                            const regal_machine *machine, uint32_t *placement) {
   uint32_t used = 1 + (uint32_t)below(random, machine->devices);
   for (int tries = 0; tries < 20; tries++) {
     for (uint32_t op = 0; op < graph->ops; op++) {
-      placement[op] = (uint32_t)below(random, used);
+      placement[op] = pinned_or(machine, op, (uint32_t)below(random, used));
       for (uint32_t other = 0; machine->group && other < op; other++)
         if (machine->group[op] != REGAL_NONE &&
             machine->group[op] == machine->group[other])
@@ -295,7 +321,7 @@ static void draw_placement(regal_random *random, const regal_graph *graph,
   }
   for (uint32_t d = 0; d < machine->devices; d++) {
     for (uint32_t op = 0; op < graph->ops; op++)
-      placement[op] = d;
+      placement[op] = pinned_or(machine, op, d);
     if (regal_test_may_place(graph, machine, placement))
       return;
   }

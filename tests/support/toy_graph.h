@@ -78,7 +78,8 @@ static inline regal_machine *toy_machine(regal_context *context,
   regal_machine *machine;
   regal_options_init(&options);
   options.devices = devices;
-  assert_int_equal(regal_machine_create(context, &options, &machine), REGAL_OK);
+  assert_int_equal(regal_machine_from_options(context, &options, &machine),
+                   REGAL_OK);
   return machine;
 }
 

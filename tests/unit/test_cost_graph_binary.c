@@ -260,7 +260,9 @@ static void test_field_numbers(void **state) {
                 {"device_persistent_memory_size", 16},
                 {"inaccurate", 17},
                 {"regal_run_ns", 1000},
-                {"regal_parameter", 1001}};
+                {"regal_parameter", 1001},
+                {"regal_device", 1002},
+                {"regal_group", 1003}};
   const ProtobufCMessageDescriptor *node =
       &regal__cost_graph_def__node__descriptor;
   (void)state;

@@ -44,6 +44,8 @@ static void begin_bench(bench *b, regal_context *context, uint64_t seed,
   machine->timed_ops = 0;
   regal_release(context, machine->group);
   machine->group = NULL;
+  regal_release(context, machine->pin);
+  machine->pin = NULL;
   b->problem = toy_problem(context, b->graph, machine, objective);
   for (int i = 0; i < 2; i++) {
     b->order[i].order = b->room[i];

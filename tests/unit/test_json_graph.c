@@ -12,7 +12,7 @@
 #include "support/random_cases.h"
 #include "support/sample.h"
 
-#define DEFECTS 74
+#define DEFECTS 85
 #define GOOD REGAL_TEST_DATA "/json_graphs/good/"
 #define DOCS REGAL_TEST_DATA "/../docs/"
 
@@ -113,6 +113,27 @@ static void reads_the_example(void **state) {
   loaded_expect_notes(g, 0);
   check_all_trips(*state, g);
   regal_graph_free(g);
+}
+
+/* What ops ask of the machine survives all formats; numbers have one form. */
+static void wishes_survive(void **state) {
+  regal_graph *g;
+  if (regal_graph_load(*state, GOOD "wishes.json", NULL, &g) != REGAL_OK)
+    fail_msg("%s", regal_error(*state));
+  regal_op_info info;
+  regal_graph_op(g, loaded_op(g, "layer1"), &info);
+  assert_string_equal(info.device, "gpu1");
+  assert_string_equal(info.group, "middle");
+  regal_graph_op(g, loaded_op(g, "logits"), &info);
+  assert_null(info.device);
+  assert_string_equal(info.group, "ends \"\xC3\xA4\"");
+  check_all_trips(*state, g);
+  regal_graph_free(g);
+  assert_same_graph(*state,
+                    "{\"regal_graph\": 1, \"ops\": [{\"device\": 1},"
+                    " {\"device\": 0}]}",
+                    "{\"regal_graph\": 1, \"ops\": [{\"device\": \"01\"},"
+                    " {\"device\": -0}]}");
 }
 
 /* The document shows the file that this test reads. */
@@ -416,6 +437,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_defect_has_its_message),
       CONTEXT_TEST(reads_the_example),
+      CONTEXT_TEST(wishes_survive),
       cmocka_unit_test(example_is_the_documented_one),
       CONTEXT_TEST(short_forms_are_the_long_ones),
       CONTEXT_TEST(keeps_the_order_of_the_file),

@@ -42,7 +42,7 @@ static void set(const char *name, const char *value) {
 
 static regal_machine *create(void) {
   regal_machine *machine = NULL;
-  if (regal_machine_create(context, &options, &machine) != REGAL_OK)
+  if (regal_machine_from_options(context, &options, &machine) != REGAL_OK)
     fail_msg("%s", regal_error(context));
   return machine;
 }
@@ -87,12 +87,12 @@ static void refuses_wrong_options(void **state) {
   (void)state;
   regal_machine *machine = NULL;
   options.devices = 65;
-  assert_int_equal(regal_machine_create(context, &options, &machine),
+  assert_int_equal(regal_machine_from_options(context, &options, &machine),
                    REGAL_MISUSE);
   assert_string_equal(regal_error(context), "a machine has 1 to 64 devices");
   options.devices = 2;
   options.latency = -1;
-  assert_int_equal(regal_machine_create(context, &options, &machine),
+  assert_int_equal(regal_machine_from_options(context, &options, &machine),
                    REGAL_MISUSE);
   assert_string_equal(regal_error(context),
                       "memory limit, latency and bandwidth are never negative");
@@ -172,14 +172,12 @@ static void check_everything(const regal_machine *machine) {
   assert_int_equal(machine->bandwidth[0][1], 25000000000);
   assert_int_equal(machine->bandwidth[2][0], 0);
   assert_int_equal(machine->bandwidth[0][2], 25000000000);
-  assert_int_equal(machine->timed_ops, 2);
-  assert_int_equal(machine->timed_op[0], 0);
-  assert_int_equal(machine->timed_op[1], 3);
+  assert_int_equal(regal_machine_count_timed(machine), 2);
   assert_int_equal(regal_machine_run_ns(machine, graph, 0, 1), 8);
   assert_int_equal(regal_machine_run_ns(machine, graph, 1, 1), 133);
   assert_int_equal(regal_machine_run_ns(machine, graph, 3, 1), 2000);
   assert_true(regal_machine_run_ns(machine, graph, 3, 2) == REGAL_NEVER);
-  static const uint32_t groups[] = {0, 0, 1, REGAL_NONE, 0, 1};
+  static const uint32_t groups[] = {0, 0, 2, REGAL_NONE, 0, 2};
   for (uint32_t id = 0; id < 6; id++)
     assert_int_equal(machine->group[graph->op_of_id[id]], groups[id]);
 }

@@ -52,7 +52,8 @@ static void rows_are_sound(void **state) {
     if (is_number(info))
       assert_true(info->low < info->high);
     /* what happens without a value is said */
-    if (!regal_option_has_default(info) && info->type != REGAL_OPTION_TEXT)
+    if (!regal_option_has_default(info) && info->type != REGAL_OPTION_TEXT &&
+        info->type != REGAL_OPTION_LIST)
       assert_non_null(strstr(info->help, "if not given"));
     if (info->type != REGAL_OPTION_FLAG)
       assert_true(info->unit && *info->unit);
@@ -370,7 +371,33 @@ static const char *const trips[][3] = {
     {"loops", "cut", "cut"},
     {"json", "true", "true"},
     {"machine", "m.json", "m.json"},
+    {"pin", "embed*=0,logits=1", "embed*=0,logits=1"},
 };
+
+/* A list grows when it is set again, and stays as it is when that is too much.
+ */
+static void lists_grow(void **state) {
+  (void)state;
+  regal_options options;
+  char large[REGAL_MOST_LIST];
+  regal_options_init(&options);
+  assert_false(regal_option_given(&options, "together"));
+  set(&options, "together", "a*");
+  set(&options, "together", "b,c");
+  assert_string_equal(options.together, "a*,b,c");
+  assert_true(regal_option_given(&options, "together"));
+  memset(large, 'x', sizeof large);
+  large[REGAL_MOST_LIST - 1] = 0;
+  assert_int_equal(regal_options_set(context, &options, "together", large),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "--together: all values together are longer than 4095 "
+                      "bytes; a file has no limit");
+  assert_string_equal(options.together, "a*,b,c");
+  large[REGAL_MOST_LIST - 1 - 7] = 0;
+  set(&options, "together", large); /* just fits */
+  assert_int_equal(strlen(options.together), REGAL_MOST_LIST - 1);
+}
 
 static void texts_read_back(void **state) {
   (void)state;
@@ -406,6 +433,7 @@ int main(void) {
       cmocka_unit_test(effects_are_told_apart),
       cmocka_unit_test(bad_values_are_refused),
       cmocka_unit_test(long_texts_are_refused),
+      cmocka_unit_test(lists_grow),
       cmocka_unit_test(texts_read_back),
   };
   return cmocka_run_group_tests_name("options", tests, set_up, tear_down);

@@ -25,7 +25,7 @@ static regal_problem *bind(const char *name, const char *value) {
   regal_options_init(&options);
   if (name && regal_options_set(context, &options, name, value) != REGAL_OK)
     fail_msg("%s", regal_error(context));
-  if (regal_machine_create(context, &options, &machine) != REGAL_OK ||
+  if (regal_machine_from_options(context, &options, &machine) != REGAL_OK ||
       regal_problem_bind(context, graph, machine, REGAL_RUNTIME, &made) !=
           REGAL_OK)
     fail_msg("%s", regal_error(context));
@@ -355,7 +355,7 @@ static regal_status use_all(regal_context *frail) {
   regal_options_init(&options);
   regal_status status = sample_graph(frail, &own_graph);
   if (status == REGAL_OK)
-    status = regal_machine_create(frail, &options, &machine);
+    status = regal_machine_from_options(frail, &options, &machine);
   if (status == REGAL_OK)
     status = regal_problem_bind(frail, own_graph, machine, REGAL_RUNTIME, &on);
   if (status == REGAL_OK)

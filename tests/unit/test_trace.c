@@ -43,7 +43,7 @@ static regal_status make_plan(regal_context *on, const regal_graph *from,
   regal_options_set(on, &options, "latency", "500ns");
   regal_options_set(on, &options, "transfers", transfers);
   regal_options_set(on, &options, "control", control);
-  REGAL_TRY(regal_machine_create(on, &options, &machine));
+  REGAL_TRY(regal_machine_from_options(on, &options, &machine));
   REGAL_TRY(regal_problem_bind(on, from, machine, REGAL_RUNTIME, problem));
   for (uint32_t id = 0; id < 6; id++) {
     order[id] = from->op_of_id[id];

@@ -149,6 +149,18 @@ static void test_op_cannot_run_there(void **state) {
                 SEND(0, 0, 0, 1), RUN(1, 1), RUN(2, 0), RUN(3, 0));
 }
 
+static void test_pin_elsewhere(void **state) {
+  static const regal_step good[] = {RUN(0, 0), RUN(1, 0), RUN(2, 1), RUN(3, 0)};
+  uint32_t pin[] = {REGAL_NONE, 0, 1, REGAL_NONE};
+  bench *b = *state;
+  make_small_graph(b);
+  b->machine.pin = pin;
+  expect_runtime(b, good, COUNT(good), 30);
+  EXPECT_BROKEN("step 2: op \"c\" (id 2) runs on device 0, but it is pinned to "
+                "device 1",
+                RUN(0, 0), RUN(1, 0), RUN(2, 0), RUN(3, 0));
+}
+
 static void test_group_split(void **state) {
   static const regal_step good[] = {RUN(0, 0), RUN(1, 0), RUN(2, 1), RUN(3, 0)};
   uint32_t group[] = {REGAL_NONE, 3, REGAL_NONE, 3};
@@ -188,8 +200,8 @@ int main(void) {
       TEST(test_names_out_of_range),  TEST(test_runs_once),
       TEST(test_input_missing),       TEST(test_control_broken),
       TEST(test_transfer_not_needed), TEST(test_control_transfers_broken),
-      TEST(test_op_cannot_run_there), TEST(test_group_split),
-      TEST(test_strange_names),
+      TEST(test_op_cannot_run_there), TEST(test_pin_elsewhere),
+      TEST(test_group_split),         TEST(test_strange_names),
   };
   return cmocka_run_group_tests_name("verify_rules", tests, NULL, NULL);
 }

@@ -222,6 +222,20 @@ static regal_status make_groups(making *m, regal_machine *machine) {
   return REGAL_OK;
 }
 
+/* A cluster that only one device may run is pinned to it. */
+static regal_status make_pins(making *m, regal_machine *machine) {
+  const regal_level *level = m->level;
+  machine->graph = level->graph;
+  for (uint32_t k = 0; m->fine->machine->pin && k < level->graph->ops; k++) {
+    uint32_t first = level->member[level->member_begin[k]];
+    uint64_t allowed = allowed_of(m, first, second_of(m, first));
+    if (!(allowed & (allowed - 1)))
+      REGAL_TRY(regal_machine_set_pin(machine, k,
+                                      (uint32_t)__builtin_ctzll(allowed)));
+  }
+  return REGAL_OK;
+}
+
 /* The same links and limits. */
 static regal_status make_machine(making *m) {
   const regal_problem *fine = m->fine;
@@ -236,10 +250,12 @@ static regal_status make_machine(making *m) {
   machine->timed_op = NULL;
   machine->timed_ns = NULL;
   machine->group = NULL;
+  machine->pin = NULL;
   m->machine = machine;
   for (uint32_t a = 0; a < REGAL_MAX_DEVICES; a++)
     machine->speed[a] = 1;
   REGAL_TRY(make_times(m, machine));
+  REGAL_TRY(make_pins(m, machine));
   return make_groups(m, machine);
 }
 

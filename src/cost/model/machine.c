@@ -9,9 +9,9 @@
 
 typedef unsigned __int128 wide;
 
-regal_status regal_machine_create(regal_context *context,
-                                  const regal_options *options,
-                                  regal_machine **machine) {
+regal_status regal_machine_from_options(regal_context *context,
+                                        const regal_options *options,
+                                        regal_machine **machine) {
   if (options->devices < 1 || options->devices > REGAL_MAX_DEVICES)
     return regal_fail(context, REGAL_MISUSE, "a machine has 1 to %d devices",
                       REGAL_MAX_DEVICES);
@@ -47,6 +47,7 @@ void regal_machine_free(regal_machine *machine) {
   regal_release(machine->context, machine->timed_op);
   regal_release(machine->context, machine->timed_ns);
   regal_release(machine->context, machine->group);
+  regal_release(machine->context, machine->pin);
   regal_release(machine->context, machine);
 }
 
@@ -68,8 +69,11 @@ int64_t regal_machine_run_ns(const regal_machine *machine,
                              const regal_graph *graph, uint32_t op,
                              uint32_t device) {
   uint32_t row = find_timed(machine, op);
+  int64_t own = REGAL_USUAL;
   if (row < machine->timed_ops)
-    return machine->timed_ns[(size_t)row * machine->devices + device];
+    own = machine->timed_ns[(size_t)row * machine->devices + device];
+  if (own != REGAL_USUAL)
+    return own;
   double speed = machine->speed[device];
   if (speed == 1)
     return graph->run_ns[op];

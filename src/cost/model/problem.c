@@ -5,8 +5,6 @@
  */
 #include "cost/model/problem_parts.h"
 
-#include <string.h>
-
 /* Sums of times stay below this, so that clocks cannot overflow. */
 #define LARGEST_SUM (INT64_MAX / 2)
 /* Entries of the table of transfer times; beyond it they are computed. */
@@ -126,46 +124,6 @@ static regal_status make_transfers(regal_problem *problem) {
   return REGAL_OK;
 }
 
-static regal_status make_groups(regal_problem *problem) {
-  const uint32_t *group = problem->machine->group;
-  problem->allowed = regal_problem_own(problem, problem->ops, 8);
-  if (!problem->allowed)
-    return regal_fail_memory(problem->context);
-  for (uint32_t op = 0; op < problem->ops; op++)
-    for (uint32_t a = 0; a < problem->devices; a++)
-      if (regal_problem_run_ns(problem, op, a) != REGAL_NEVER)
-        problem->allowed[op] |= UINT64_C(1) << a;
-  if (group) {
-    uint32_t *leader = regal_problem_own(problem, problem->ops, 4);
-    uint32_t *first = regal_alloc(problem->context, problem->ops, 4);
-    if (!leader || !first) {
-      regal_release(problem->context, first);
-      return regal_fail_memory(problem->context);
-    }
-    memset(first, 0xff, problem->ops * sizeof *first);
-    for (uint32_t op = 0; op < problem->ops; op++) {
-      leader[op] = op;
-      if (group[op] == REGAL_NONE)
-        continue;
-      if (first[group[op]] == REGAL_NONE)
-        first[group[op]] = op;
-      leader[op] = first[group[op]];
-      problem->allowed[leader[op]] &= problem->allowed[op];
-    }
-    for (uint32_t op = 0; op < problem->ops; op++)
-      problem->allowed[op] = problem->allowed[leader[op]];
-    regal_release(problem->context, first);
-    problem->leader = leader;
-  }
-  for (uint32_t op = 0; op < problem->ops; op++)
-    if (!problem->allowed[op])
-      return regal_fail(problem->context, REGAL_BAD_INPUT,
-                        "op \"%s\" (id %u) and its group can run on no device",
-                        regal_graph_name(problem->graph, op),
-                        problem->graph->id[op]);
-  return REGAL_OK;
-}
-
 /* Among interchangeable devices the largest op can always be on device 0: the
  * paper's way to break the symmetry. */
 static void pin_largest(regal_problem *problem) {
@@ -188,7 +146,8 @@ static void pin_largest(regal_problem *problem) {
 
 static void set_limits(regal_problem *problem) {
   const regal_machine *machine = problem->machine;
-  problem->symmetric = problem->run_step == 0 && problem->link_classes <= 1;
+  problem->symmetric = problem->run_step == 0 && problem->link_classes <= 1 &&
+                       !problem->restricted;
   for (uint32_t a = 0; a < problem->devices; a++) {
     problem->limit[a] = machine->memory_limit[a];
     if (machine->memory_limit[a] != REGAL_UNLIMITED)
@@ -202,7 +161,7 @@ static regal_status fill_problem(regal_problem *problem) {
   REGAL_TRY(regal_problem_make_flow(problem));
   REGAL_TRY(make_times(problem));
   REGAL_TRY(make_transfers(problem));
-  REGAL_TRY(make_groups(problem));
+  REGAL_TRY(regal_problem_find_places(problem));
   REGAL_TRY(regal_problem_share_parameters(problem));
   REGAL_TRY(regal_problem_mark_reuse(problem));
   set_limits(problem);
@@ -223,6 +182,7 @@ regal_status regal_problem_bind(regal_context *context,
   made->context = context;
   made->graph = graph;
   made->machine = machine;
+  machine->graph = graph;
   made->objective = objective;
   made->ops = graph->ops;
   made->devices = machine->devices;

@@ -53,7 +53,8 @@ struct regal_problem {
   bool limited;   /* some device has a memory limit */
   bool symmetric; /* devices are interchangeable */
 
-  uint64_t *allowed; /* [ops] bit per device that can run the op's group */
+  uint64_t *allowed; /* [ops] bit per device that may run the op's group */
+  bool restricted;   /* some op may not run on every device */
   uint32_t *leader;  /* [ops] first op of the group; NULL without groups */
   uint32_t pinned;   /* op fixed on device 0 to break symmetry, or NONE */
 

@@ -76,7 +76,7 @@ uint32_t regal_verify_arrival(const regal_reading *reading, uint32_t item,
   return REGAL_NONE;
 }
 
-/* The op's own times on the devices, or NULL when it has none. */
+/* The op's row of own times on the devices, or NULL when it has none. */
 static const int64_t *own_times(const regal_machine *machine, uint32_t op) {
   uint32_t low = 0, high = machine->timed_ops;
   while (low < high) {
@@ -95,7 +95,7 @@ int64_t regal_verify_run_ns(const regal_graph *graph,
                             const regal_machine *machine, uint32_t op,
                             uint32_t device) {
   const int64_t *own = own_times(machine, op);
-  if (own)
+  if (own && own[device] != REGAL_USUAL)
     return own[device];
   if (machine->speed[device] == 1)
     return graph->run_ns[op];

@@ -60,6 +60,18 @@ static regal_status check_device(const regal_reading *reading, uint32_t i,
                 i, device, devices);
 }
 
+static regal_status check_pin(const regal_reading *reading, uint32_t i) {
+  const uint32_t *pin = reading->machine->pin;
+  const regal_step *step = &reading->plan->steps[i];
+  if (!pin || pin[step->op] == REGAL_NONE || pin[step->op] == step->device)
+    return REGAL_OK;
+  return BROKEN(reading,
+                "step %u: op %s runs on device %u, but it is pinned to device "
+                "%u",
+                i, op_label(reading->graph, step->op).text, step->device,
+                pin[step->op]);
+}
+
 static regal_status check_run(const regal_reading *reading, uint32_t i) {
   const regal_graph *graph = reading->graph;
   const regal_step *step = &reading->plan->steps[i];
@@ -76,7 +88,7 @@ static regal_status check_run(const regal_reading *reading, uint32_t i) {
       REGAL_NEVER)
     return BROKEN(reading, "step %u: op %s cannot run on device %u", i, op.text,
                   step->device);
-  return REGAL_OK;
+  return check_pin(reading, i);
 }
 
 static regal_status check_port(const regal_reading *reading, uint32_t i) {

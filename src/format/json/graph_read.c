@@ -27,6 +27,8 @@ enum op_key {
   OP_INPUTS,
   OP_CONTROL,
   OP_PARAMETERS,
+  OP_DEVICE,
+  OP_GROUP,
   OP_KEYS
 };
 const char *const regal_json_op_keys[] = {[OP_NAME] = "name",
@@ -37,6 +39,8 @@ const char *const regal_json_op_keys[] = {[OP_NAME] = "name",
                                           [OP_INPUTS] = "inputs",
                                           [OP_CONTROL] = "control",
                                           [OP_PARAMETERS] = "parameters",
+                                          [OP_DEVICE] = "device",
+                                          [OP_GROUP] = "group",
                                           [OP_KEYS] = NULL};
 
 enum output_key { OUTPUT_BYTES, OUTPUT_FINAL, OUTPUT_MAY_REUSE, OUTPUT_KEYS };
@@ -244,6 +248,31 @@ static regal_status add_op(graph_reader *reader, uint32_t op,
                               temporary, resident, NULL);
 }
 
+/* A number or a name; what only the builder can tell gets the op's place. */
+static regal_status read_device(graph_reader *reader, uint32_t op,
+                                uint32_t node) {
+  const regal_json *json = &reader->json;
+  const char *device = node_at(reader, node)->text;
+  char digits[24];
+  int64_t number = 0;
+  if (node_at(reader, node)->kind == REGAL_JSON_NUMBER) {
+    REGAL_TRY(
+        regal_json_integer(json, node, 0, REGAL_MAX_DEVICES - 1, &number));
+    snprintf(digits, sizeof digits, "%d", (int)number);
+    device = digits;
+  } else if (node_at(reader, node)->kind != REGAL_JSON_STRING) {
+    return regal_json_fail_value(json, node, "the number or name of a device");
+  }
+  return regal_builder_set_device(reader->builder, op, device);
+}
+
+static regal_status read_group(graph_reader *reader, uint32_t op,
+                               uint32_t node) {
+  REGAL_TRY(regal_json_expect(&reader->json, node, REGAL_JSON_STRING));
+  return regal_builder_set_group(reader->builder, op,
+                                 node_at(reader, node)->text);
+}
+
 static regal_status read_op(graph_reader *reader, uint32_t op) {
   static const struct {
     enum op_key key;
@@ -258,6 +287,10 @@ static regal_status read_op(graph_reader *reader, uint32_t op) {
   REGAL_TRY(add_op(reader, op, found));
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     REGAL_TRY(read_list(reader, op, found[lists[i].key], lists[i].read));
+  if (found[OP_DEVICE])
+    REGAL_TRY(read_device(reader, op, found[OP_DEVICE]));
+  if (found[OP_GROUP])
+    REGAL_TRY(read_group(reader, op, found[OP_GROUP]));
   return REGAL_OK;
 }
 

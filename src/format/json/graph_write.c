@@ -98,6 +98,24 @@ static void put_list(const graph_writer *writer, const char *key,
   put(writer->out, "]");
 }
 
+/* What the op asks of the machine; a device's number without quotes. */
+static void put_labels(const graph_writer *writer, uint32_t op) {
+  const regal_graph *graph = writer->graph;
+  const char *device = regal_graph_label(graph, &graph->device, op);
+  const char *group = regal_graph_label(graph, &graph->group, op);
+  if (device) {
+    put_key(writer->out, "device");
+    if (regal_is_number(device))
+      put(writer->out, device);
+    else
+      regal_text_json(writer->out, device);
+  }
+  if (group) {
+    put_key(writer->out, "group");
+    regal_text_json(writer->out, group);
+  }
+}
+
 static void put_op(const graph_writer *writer, uint32_t op) {
   const regal_graph *graph = writer->graph;
   regal_text *out = writer->out;
@@ -114,6 +132,7 @@ static void put_op(const graph_writer *writer, uint32_t op) {
   put_list(writer, "inputs", graph->input_begin, op, put_input);
   put_list(writer, "control", graph->control_in_begin, op, put_control);
   put_list(writer, "parameters", graph->parameter_begin, op, put_use);
+  put_labels(writer, op);
   put(out, "}");
 }
 

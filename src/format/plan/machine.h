@@ -18,6 +18,8 @@ regal_status regal_machine_load(regal_context *context, const char *path,
  * make the same machine again. Lines after the first begin with `indent`. */
 void regal_machine_json(regal_text *text, const regal_machine *machine,
                         const regal_graph *graph, const char *indent);
+/* Appends a machine file for the machine and its graph. */
+void regal_machine_write(regal_text *text, const regal_machine *machine);
 
 /* -- The parts of the reader ----------------------------------------------- */
 
@@ -30,11 +32,21 @@ typedef struct regal_machine_reader {
   regal_op_names names;
 } regal_machine_reader;
 
-/* The members "op_times" and "groups", in this order. */
+/* The members "op_times", "pins" and "groups", in this order. */
 regal_status regal_machine_read_times(regal_machine_reader *reader,
                                       uint32_t list);
+regal_status regal_machine_read_pins(regal_machine_reader *reader,
+                                     uint32_t list);
 regal_status regal_machine_read_groups(regal_machine_reader *reader,
                                        uint32_t list);
+
+/* The device that a JSON text (its name or number) or number means. */
+regal_status regal_machine_read_device(const regal_machine_reader *reader,
+                                       uint32_t node, uint32_t *device);
+/* The same for a name that is not a value; `node` is for the message. */
+regal_status regal_machine_named_device(const regal_machine_reader *reader,
+                                        uint32_t node, const char *name,
+                                        uint32_t *device);
 
 /* Fails unless it is a list with one element for each device. */
 regal_status regal_machine_expect_row(const regal_machine_reader *reader,
@@ -53,6 +65,7 @@ enum regal_machine_key {
   REGAL_KEY_SPEEDS,
   REGAL_KEY_LINKS,
   REGAL_KEY_TIMES,
+  REGAL_KEY_PINS,
   REGAL_KEY_GROUPS,
   REGAL_MACHINE_KEYS
 };

@@ -1,199 +1,286 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a machine file says about single ops: run times on each device, which
- * override speeds, and groups of ops that must share a device.
+/* What a machine file says about single ops: run times on devices, which
+ * override speeds, pins, and groups of ops that must share a device.
+ *
+ * An op is given by its id, by its name, or with others by a pattern: a text
+ * that is not itself a name and has a character that is special in patterns.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/plan/machine.h"
+#include "graph/pattern.h"
+
+/* -- Ops ------------------------------------------------------------------- */
+
+/* The ops that a text or number means, one after the other. */
+typedef struct op_choice {
+  const char *pattern; /* NULL: only one op */
+  uint32_t op;         /* graph->ops: no more */
+} op_choice;
+
+static regal_status choose_ops(regal_machine_reader *reader, uint32_t node,
+                               op_choice *choice) {
+  const regal_json *json = reader->json;
+  const char *text = json->nodes[node].text;
+  *choice = (op_choice){NULL, 0};
+  if (json->nodes[node].kind != REGAL_JSON_STRING || !regal_is_pattern(text) ||
+      regal_op_names_has(&reader->names, text))
+    return regal_op_names_find(&reader->names, json, node, &choice->op);
+  choice->pattern = text;
+  choice->op = regal_pattern_find(reader->graph, text, 0);
+  if (choice->op < reader->graph->ops)
+    return REGAL_OK;
+  return regal_json_fail(json, node, "%s",
+                         regal_pattern_no_match(reader->graph, text).text);
+}
+
+static void next_op(const regal_machine_reader *reader, op_choice *choice) {
+  const regal_graph *graph = reader->graph;
+  choice->op = choice->pattern
+                   ? regal_pattern_find(graph, choice->pattern, choice->op + 1)
+                   : graph->ops;
+}
+
+/* Called for each op that is meant at `node`. */
+typedef regal_status (*op_fn)(regal_machine_reader *reader, uint32_t node,
+                              uint32_t op, void *state);
+
+static regal_status each_op(regal_machine_reader *reader, uint32_t node,
+                            op_fn apply, void *state) {
+  op_choice choice;
+  REGAL_TRY(choose_ops(reader, node, &choice));
+  for (; choice.op < reader->graph->ops; next_op(reader, &choice))
+    REGAL_TRY(apply(reader, node, choice.op, state));
+  return REGAL_OK;
+}
 
 /* -- Times ----------------------------------------------------------------- */
 
-/* One row of "op_times" with its place in the file, to be sorted by op. */
-typedef struct timed {
-  uint32_t op, node;
-} timed;
-
-static int compare_ops(const void *a, const void *b) {
-  const timed *x = a, *y = b;
-  if (x->op != y->op)
-    return x->op < y->op ? -1 : 1;
-  return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static regal_status read_row(regal_machine_reader *reader, uint32_t op,
-                             uint32_t list, int64_t *ns) {
+static regal_status set_time(regal_machine_reader *reader, uint32_t node,
+                             uint32_t op, uint32_t device) {
   const regal_json *json = reader->json;
-  REGAL_TRY(regal_machine_expect_row(reader, list));
-  bool runs = false;
-  REGAL_JSON_EACH (node, json, list) {
-    bool runs_here = json->nodes[node].kind != REGAL_JSON_NULL;
-    *ns = REGAL_NEVER;
-    if (runs_here)
-      REGAL_TRY(regal_json_duration(json, node, ns));
-    if (runs_here && *ns == REGAL_NEVER)
-      return regal_json_fail(json, node, "the time is too large");
-    runs |= runs_here;
-    ns++;
-  }
+  int64_t ns = REGAL_NEVER;
+  bool runs = json->nodes[node].kind != REGAL_JSON_NULL;
   if (runs)
-    return REGAL_OK;
-  return regal_json_fail(json, list, "op \"%.200s\" can run on no device",
-                         regal_graph_name(reader->graph, op));
+    REGAL_TRY(regal_json_duration(json, node, &ns));
+  if (runs && ns == REGAL_NEVER)
+    return regal_json_fail(json, node, "the time is too large");
+  return regal_machine_set_time(reader->machine, op, device, ns);
 }
 
-/* Finds the rows' ops; node becomes that of "run_ns". */
-static regal_status resolve_rows(regal_machine_reader *reader, uint32_t list,
-                                 timed *rows) {
-  static const char *const keys[] = {"op", "id", "run_ns", NULL};
+/* {"gpu1": 70, "2": null}: the other devices stay as they are. */
+static regal_status set_some_times(regal_machine_reader *reader,
+                                   uint32_t object, uint32_t op) {
   const regal_json *json = reader->json;
-  uint32_t found[3];
-  REGAL_JSON_EACH (node, json, list) {
-    REGAL_TRY(regal_json_members(json, node, true, keys, found));
-    REGAL_TRY(regal_op_names_resolve(&reader->names, json, node, found[0],
-                                     found[1], &rows->op));
-    if (!found[2])
-      return regal_json_fail(json, node, "the row needs \"run_ns\"");
-    rows++->node = found[2];
+  uint64_t seen = 0;
+  REGAL_JSON_EACH (node, json, object) {
+    uint32_t device;
+    REGAL_TRY(regal_machine_named_device(reader, node, json->nodes[node].key,
+                                         &device));
+    if (seen >> device & 1)
+      return regal_json_fail(json, node, "device %u occurs twice", device);
+    seen |= UINT64_C(1) << device;
+    REGAL_TRY(set_time(reader, node, op, device));
   }
   return REGAL_OK;
 }
 
-static regal_status store_rows(regal_machine_reader *reader, const timed *rows,
-                               uint32_t count) {
-  regal_machine *machine = reader->machine;
-  machine->timed_op = regal_alloc(reader->context, count, sizeof(uint32_t));
-  machine->timed_ns =
-      regal_alloc(reader->context, count, machine->devices * sizeof(int64_t));
-  if (!machine->timed_op || !machine->timed_ns)
-    return regal_fail_memory(reader->context);
-  for (uint32_t i = 0; i < count; i++) {
-    if (i && rows[i].op == rows[i - 1].op)
-      return regal_json_fail(reader->json, rows[i].node,
-                             "op \"%.200s\" is in op_times twice, first on "
-                             "line %u",
-                             regal_graph_name(reader->graph, rows[i].op),
-                             reader->json->nodes[rows[i - 1].node].line);
-    machine->timed_op[i] = rows[i].op;
-    REGAL_TRY(read_row(reader, rows[i].op, rows[i].node,
-                       machine->timed_ns + (size_t)i * machine->devices));
-  }
-  machine->timed_ops = count;
+static regal_status set_times(regal_machine_reader *reader, uint32_t times,
+                              uint32_t op) {
+  uint32_t device = 0;
+  uint8_t kind = reader->json->nodes[times].kind;
+  if (kind == REGAL_JSON_OBJECT)
+    return set_some_times(reader, times, op);
+  if (kind != REGAL_JSON_ARRAY)
+    return regal_json_fail_value(reader->json, times,
+                                 "a list with the time on each device, or an "
+                                 "object with some of them");
+  REGAL_TRY(regal_machine_expect_row(reader, times));
+  REGAL_JSON_EACH (node, reader->json, times)
+    REGAL_TRY(set_time(reader, node, op, device++));
+  return REGAL_OK;
+}
+
+/* A bit for each device that may run the op. */
+static uint64_t devices_of(const regal_machine_reader *reader, uint32_t op) {
+  const regal_machine *machine = reader->machine;
+  uint64_t mask = 0;
+  for (uint32_t a = 0; a < machine->devices; a++)
+    if (regal_machine_run_ns(machine, reader->graph, op, a) != REGAL_NEVER)
+      mask |= UINT64_C(1) << a;
+  if (machine->pin && machine->pin[op] != REGAL_NONE)
+    mask &= UINT64_C(1) << machine->pin[op];
+  return mask;
+}
+
+/* One row of "op_times". */
+typedef struct time_row {
+  uint32_t node, op, id, times; /* nodes; 0: absent */
+} time_row;
+
+static regal_status read_row(const regal_json *json, uint32_t node,
+                             time_row *row) {
+  static const char *const keys[] = {"op", "id", "run_ns", NULL};
+  uint32_t found[3];
+  REGAL_TRY(regal_json_members(json, node, true, keys, found));
+  if (!found[2])
+    return regal_json_fail(json, node, "the row needs \"run_ns\"");
+  *row = (time_row){node, found[0], found[1], found[2]};
+  return REGAL_OK;
+}
+
+/* Whether the row is for all ops that match. */
+static bool has_pattern(regal_machine_reader *reader, const time_row *row) {
+  const regal_json_node *op = &reader->json->nodes[row->op];
+  return row->op && !row->id && op->kind == REGAL_JSON_STRING &&
+         regal_is_pattern(op->text) &&
+         !regal_op_names_has(&reader->names, op->text);
+}
+
+static regal_status set_pattern_times(regal_machine_reader *reader,
+                                      uint32_t node, uint32_t op, void *state) {
+  (void)node;
+  return set_times(reader, *(const uint32_t *)state, op);
+}
+
+/* first[op] is the row that the op had before, or 0. */
+static regal_status set_named_times(regal_machine_reader *reader,
+                                    const time_row *row, uint32_t *first) {
+  const regal_json *json = reader->json;
+  uint32_t op;
+  REGAL_TRY(regal_op_names_resolve(&reader->names, json, row->node, row->op,
+                                   row->id, &op));
+  const char *name = regal_graph_name(reader->graph, op);
+  if (first[op])
+    return regal_json_fail(
+        json, row->times,
+        "op \"%.200s\" is in op_times twice, first on line %u", name,
+        json->nodes[first[op]].line);
+  first[op] = row->times;
+  REGAL_TRY(set_times(reader, row->times, op));
+  if (devices_of(reader, op))
+    return REGAL_OK;
+  return regal_json_fail(json, row->times, "op \"%.200s\" can run on no device",
+                         name);
+}
+
+/* Patterns first, whatever the order: what names an op wins. */
+static regal_status read_rows(regal_machine_reader *reader, uint32_t list,
+                              uint32_t *first) {
+  time_row row = {0, 0, 0, 0};
+  for (int named = 0; named <= 1; named++)
+    REGAL_JSON_EACH (node, reader->json, list) {
+      REGAL_TRY(read_row(reader->json, node, &row));
+      if (has_pattern(reader, &row) == named)
+        continue;
+      if (named)
+        REGAL_TRY(set_named_times(reader, &row, first));
+      else
+        REGAL_TRY(each_op(reader, row.op, set_pattern_times, &row.times));
+    }
   return REGAL_OK;
 }
 
 regal_status regal_machine_read_times(regal_machine_reader *reader,
                                       uint32_t list) {
-  const regal_json *json = reader->json;
-  REGAL_TRY(regal_json_expect(json, list, REGAL_JSON_ARRAY));
-  uint32_t count = regal_json_length(json, list);
-  if (!count)
-    return REGAL_OK;
-  timed *rows = regal_alloc(reader->context, count, sizeof *rows);
-  if (!rows)
+  REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
+  uint32_t *first =
+      regal_alloc(reader->context, reader->graph->ops, sizeof *first);
+  if (!first)
     return regal_fail_memory(reader->context);
-  regal_status status = resolve_rows(reader, list, rows);
-  if (status == REGAL_OK) {
-    qsort(rows, count, sizeof *rows, compare_ops);
-    status = store_rows(reader, rows, count);
-  }
-  regal_release(reader->context, rows);
+  regal_status status = read_rows(reader, list, first);
+  regal_release(reader->context, first);
   return status;
 }
 
-/* -- Groups ----------------------------------------------------------------
- * Groups that share an op are one group: union-find over ops, whose roots are
- * their smallest ops, then numbered in order of their roots. */
+/* -- Pins ------------------------------------------------------------------ */
 
-static uint32_t root_of(uint32_t *parent, uint32_t op) {
-  while (parent[op] != op) {
-    parent[op] = parent[parent[op]];
-    op = parent[op];
-  }
-  return op;
+static regal_status pin_op(regal_machine_reader *reader, uint32_t node,
+                           uint32_t op, void *state) {
+  uint32_t device = *(const uint32_t *)state;
+  if (regal_machine_run_ns(reader->machine, reader->graph, op, device) ==
+      REGAL_NEVER)
+    return regal_json_fail(reader->json, node,
+                           "op \"%.200s\" cannot run on device %u",
+                           regal_graph_name(reader->graph, op), device);
+  return regal_machine_set_pin(reader->machine, op, device);
 }
 
-/* A bit for each device that can run the op. */
-static uint64_t devices_of(const regal_machine_reader *reader, uint32_t op) {
-  uint64_t mask = 0;
-  for (uint32_t a = 0; a < reader->machine->devices; a++)
-    if (regal_machine_run_ns(reader->machine, reader->graph, op, a) !=
-        REGAL_NEVER)
-      mask |= UINT64_C(1) << a;
-  return mask;
-}
-
-/* Joins the ops of one group; mask[root] is what they all can run on. */
-static regal_status join_group(regal_machine_reader *reader, uint32_t list,
-                               uint32_t *parent, uint64_t *mask) {
+static regal_status read_pin(regal_machine_reader *reader, uint32_t object) {
+  static const char *const keys[] = {"ops", "device", NULL};
   const regal_json *json = reader->json;
-  REGAL_TRY(regal_json_expect(json, list, REGAL_JSON_ARRAY));
-  uint32_t first = REGAL_NONE;
-  if (!json->nodes[list].child)
-    return regal_json_fail(json, list, "the group is empty");
-  REGAL_JSON_EACH (node, json, list) {
-    uint32_t op;
-    REGAL_TRY(regal_op_names_find(&reader->names, json, node, &op));
-    if (parent[op] == REGAL_NONE) {
-      parent[op] = op;
-      mask[op] = devices_of(reader, op);
-    }
-    uint32_t a = root_of(parent, op);
-    uint32_t b = first == REGAL_NONE ? a : root_of(parent, first);
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    parent[high] = low;
-    mask[low] &= mask[high];
-    first = low;
-    if (!mask[low])
-      return regal_json_fail(json, node,
-                             "op \"%.200s\" has no device in common with its "
-                             "group",
-                             regal_graph_name(reader->graph, op));
-  }
+  uint32_t found[2], device;
+  REGAL_TRY(regal_json_members(json, object, true, keys, found));
+  if (!found[0] || !found[1])
+    return regal_json_fail(json, object, "a pin needs \"ops\" and \"device\"");
+  REGAL_TRY(regal_machine_read_device(reader, found[1], &device));
+  if (!regal_json_is_list(json, found[0]))
+    return each_op(reader, found[0], pin_op, &device);
+  REGAL_JSON_EACH (node, json, found[0])
+    REGAL_TRY(each_op(reader, node, pin_op, &device));
+  return REGAL_OK;
+}
+
+regal_status regal_machine_read_pins(regal_machine_reader *reader,
+                                     uint32_t list) {
+  REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
+  REGAL_JSON_EACH (node, reader->json, list)
+    REGAL_TRY(read_pin(reader, node));
+  return REGAL_OK;
+}
+
+/* -- Groups ---------------------------------------------------------------- */
+
+/* A group while it is read. */
+typedef struct joining {
+  uint32_t first; /* op, or REGAL_NONE */
+  uint64_t *mask; /* [ops] of a group's first op: what all its ops can run on;
+                     0: not yet known */
+} joining;
+
+static regal_status join_op(regal_machine_reader *reader, uint32_t node,
+                            uint32_t op, void *state) {
+  joining *group = state;
+  regal_machine *machine = reader->machine;
+  uint32_t first = group->first == REGAL_NONE ? op : group->first;
+  if (!group->mask[op])
+    group->mask[op] = devices_of(reader, op);
+  uint64_t common = group->mask[regal_machine_first_of_group(machine, op)] &
+                    group->mask[regal_machine_first_of_group(machine, first)];
+  if (!common)
+    return regal_json_fail(
+        reader->json, node,
+        "op \"%.200s\" has no device in common with its group",
+        regal_graph_name(reader->graph, op));
+  REGAL_TRY(regal_machine_join(machine, first, op));
+  group->first = first;
+  group->mask[regal_machine_first_of_group(machine, op)] = common;
   return REGAL_OK;
 }
 
 static regal_status join_groups(regal_machine_reader *reader, uint32_t list,
-                                uint32_t *parent, uint64_t *mask) {
+                                uint64_t *mask) {
   const regal_json *json = reader->json;
-  REGAL_JSON_EACH (node, json, list)
-    REGAL_TRY(join_group(reader, node, parent, mask));
-  return REGAL_OK;
-}
-
-/* Replaces roots by group numbers, ascending; a root is visited first. */
-static void number_groups(uint32_t *parent, uint32_t *group, uint32_t ops) {
-  uint32_t groups = 0;
-  for (uint32_t op = 0; op < ops; op++) {
-    if (parent[op] == REGAL_NONE)
-      continue;
-    uint32_t root = root_of(parent, op);
-    group[op] = root == op ? groups++ : group[root];
+  REGAL_JSON_EACH (node, json, list) {
+    joining group = {REGAL_NONE, mask};
+    REGAL_TRY(regal_json_expect(json, node, REGAL_JSON_ARRAY));
+    if (!json->nodes[node].child)
+      return regal_json_fail(json, node, "the group is empty");
+    REGAL_JSON_EACH (op, json, node)
+      REGAL_TRY(each_op(reader, op, join_op, &group));
   }
+  return REGAL_OK;
 }
 
 regal_status regal_machine_read_groups(regal_machine_reader *reader,
                                        uint32_t list) {
-  regal_context *context = reader->context;
-  uint32_t ops = reader->graph->ops;
   REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
-  if (!reader->json->nodes[list].child)
-    return REGAL_OK;
-  uint32_t *parent = regal_alloc(context, ops, sizeof *parent);
-  uint64_t *mask = regal_alloc(context, ops, sizeof *mask);
-  uint32_t *group = regal_alloc(context, ops, sizeof *group);
-  reader->machine->group = group;
-  regal_status status = REGAL_OK;
-  if (!parent || !mask || !group) {
-    status = regal_fail_memory(context);
-  } else {
-    memset(parent, 0xFF, ops * sizeof *parent);
-    memset(group, 0xFF, ops * sizeof *group);
-    status = join_groups(reader, list, parent, mask);
-  }
-  if (status == REGAL_OK)
-    number_groups(parent, group, ops);
-  regal_release(context, parent);
-  regal_release(context, mask);
+  uint64_t *mask =
+      regal_alloc(reader->context, reader->graph->ops, sizeof *mask);
+  if (!mask)
+    return regal_fail_memory(reader->context);
+  regal_status status = join_groups(reader, list, mask);
+  regal_release(reader->context, mask);
+  regal_machine_settle(reader->machine);
   return status;
 }

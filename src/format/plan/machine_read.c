@@ -11,9 +11,6 @@
 
 #include "base/options.h"
 
-#define SLOWEST 1e-6
-#define FASTEST 1e6
-
 const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1] = {
     [REGAL_KEY_VERSION] = "regal_machine",
     [REGAL_KEY_DEVICES] = "devices",
@@ -26,6 +23,7 @@ const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1] = {
     [REGAL_KEY_SPEEDS] = "speeds",
     [REGAL_KEY_LINKS] = "links",
     [REGAL_KEY_TIMES] = "op_times",
+    [REGAL_KEY_PINS] = "pins",
     [REGAL_KEY_GROUPS] = "groups"};
 
 static const regal_json_node *node_at(const regal_machine_reader *reader,
@@ -115,26 +113,23 @@ static regal_status make_machine(regal_machine_reader *reader,
     options.devices = count;
   }
   REGAL_TRY(regal_machine_read_settings(json, found, &options));
-  return regal_machine_create(reader->context, &options, &reader->machine);
+  REGAL_TRY(
+      regal_machine_from_options(reader->context, &options, &reader->machine));
+  reader->machine->graph = reader->graph;
+  return REGAL_OK;
 }
 
 /* An empty text is no name. */
 static regal_status set_name(regal_machine_reader *reader, uint32_t node,
                              uint32_t device) {
-  regal_machine *machine = reader->machine;
   REGAL_TRY(regal_json_expect(reader->json, node, REGAL_JSON_STRING));
-  regal_release(reader->context, machine->name[device]);
-  machine->name[device] = NULL;
-  if (!*node_at(reader, node)->text)
-    return REGAL_OK;
-  machine->name[device] =
-      regal_copy_text(reader->context, node_at(reader, node)->text);
-  return machine->name[device] ? REGAL_OK : regal_fail_memory(reader->context);
+  return regal_machine_set_name(reader->machine, device,
+                                node_at(reader, node)->text);
 }
 
 static regal_status set_speed(regal_machine_reader *reader, uint32_t node,
                               uint32_t device) {
-  return regal_json_real(reader->json, node, SLOWEST, FASTEST,
+  return regal_json_real(reader->json, node, REGAL_SLOWEST, REGAL_FASTEST,
                          &reader->machine->speed[device]);
 }
 
@@ -186,6 +181,31 @@ static regal_status read_row(regal_machine_reader *reader, uint32_t list,
   return REGAL_OK;
 }
 
+regal_status regal_machine_read_device(const regal_machine_reader *reader,
+                                       uint32_t node, uint32_t *device) {
+  int64_t number, last = reader->machine->devices - 1;
+  if (node_at(reader, node)->kind == REGAL_JSON_STRING)
+    return regal_machine_named_device(reader, node, node_at(reader, node)->text,
+                                      device);
+  if (node_at(reader, node)->kind != REGAL_JSON_NUMBER)
+    return regal_json_fail_value(reader->json, node,
+                                 "the number or name of a device");
+  REGAL_TRY(regal_json_integer(reader->json, node, 0, last, &number));
+  *device = (uint32_t)number;
+  return REGAL_OK;
+}
+
+regal_status regal_machine_named_device(const regal_machine_reader *reader,
+                                        uint32_t node, const char *name,
+                                        uint32_t *device) {
+  regal_status status =
+      regal_machine_find_device(reader->machine, name, device);
+  if (status == REGAL_BAD_INPUT)
+    return regal_json_fail(reader->json, node, "%s",
+                           regal_error(reader->context));
+  return status;
+}
+
 /* -- Links ----------------------------------------------------------------- */
 
 static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
@@ -194,23 +214,23 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
   const regal_json *json = reader->json;
   regal_machine *machine = reader->machine;
   uint32_t found[5];
-  int64_t from, to, latency, bandwidth, last = machine->devices - 1;
+  int64_t latency, bandwidth;
+  uint32_t from, to;
   bool both = false;
   REGAL_TRY(regal_json_members(json, link, true, keys, found));
   if (!found[0] || !found[1])
     return regal_json_fail(json, link, "a link needs \"from\" and \"to\"");
-  REGAL_TRY(regal_json_integer(json, found[0], 0, last, &from));
-  REGAL_TRY(regal_json_integer(json, found[1], 0, last, &to));
+  REGAL_TRY(regal_machine_read_device(reader, found[0], &from));
+  REGAL_TRY(regal_machine_read_device(reader, found[1], &to));
   if (from == to)
-    return regal_json_fail(json, link, "a link from device %lld to itself",
-                           (long long)from);
+    return regal_json_fail(json, link, "a link from device %u to itself", from);
   latency = machine->latency_ns[from][to];
   bandwidth = machine->bandwidth[from][to];
   REGAL_TRY(regal_json_duration(json, found[2], &latency));
   REGAL_TRY(regal_json_bytes(json, found[3], &bandwidth));
   REGAL_TRY(regal_json_boolean(json, found[4], &both));
   for (int way = 0; way <= both; way++) {
-    int64_t a = way ? to : from, b = way ? from : to;
+    uint32_t a = way ? to : from, b = way ? from : to;
     if (found[2] && !given(reader, "latency"))
       machine->latency_ns[a][b] = latency;
     if (found[3] && !given(reader, "bandwidth"))
@@ -260,6 +280,8 @@ static regal_status read_machine(regal_machine_reader *reader,
     REGAL_TRY(read_links(reader, found[REGAL_KEY_LINKS]));
   if (found[REGAL_KEY_TIMES])
     REGAL_TRY(regal_machine_read_times(reader, found[REGAL_KEY_TIMES]));
+  if (found[REGAL_KEY_PINS])
+    REGAL_TRY(regal_machine_read_pins(reader, found[REGAL_KEY_PINS]));
   if (found[REGAL_KEY_GROUPS])
     REGAL_TRY(regal_machine_read_groups(reader, found[REGAL_KEY_GROUPS]));
   return REGAL_OK;

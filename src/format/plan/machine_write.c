@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The "machine" object of a plan file: the members that every plan has, and of
- * the others those that are not the default. */
+/* Machine files, and the "machine" object of plan files: the members that every
+ * plan has, and of the others those that are not the default. */
 #include "format/plan/machine.h"
 
 static void write_list(regal_text *text, const int64_t *values,
@@ -77,23 +77,68 @@ static void write_links(regal_text *text, const regal_machine *machine,
     regal_text_format(text, "]");
 }
 
+/* A list of all times, or an object with those that the op has. */
+static void write_row(regal_text *text, const int64_t *ns, uint32_t devices,
+                      uint32_t own) {
+  bool all = own == devices, any = false;
+  regal_text_format(text, all ? "[" : "{");
+  for (uint32_t a = 0; a < devices; a++) {
+    if (ns[a] == REGAL_USUAL)
+      continue;
+    regal_text_format(text, any ? ", " : "");
+    any = true;
+    if (!all)
+      regal_text_format(text, "\"%u\": ", a);
+    if (ns[a] == REGAL_NEVER)
+      regal_text_format(text, "null");
+    else
+      regal_text_format(text, "%lld", (long long)ns[a]);
+  }
+  regal_text_format(text, all ? "]" : "}");
+}
+
 static void write_times(regal_text *text, const regal_machine *machine,
                         const regal_graph *graph, const char *indent) {
-  const int64_t *ns = machine->timed_ns;
+  bool any = false;
   for (uint32_t i = 0; i < machine->timed_ops; i++) {
-    uint32_t op = machine->timed_op[i];
+    const int64_t *ns = machine->timed_ns + (size_t)i * machine->devices;
+    uint32_t op = machine->timed_op[i], own = 0;
+    for (uint32_t a = 0; a < machine->devices; a++)
+      own += ns[a] != REGAL_USUAL;
+    if (!own)
+      continue;
     regal_text_format(text, ",\n%s%s{\"op\": ", indent,
-                      i ? " " : "\"op_times\": [");
+                      any ? " " : "\"op_times\": [");
     regal_text_json(text, regal_graph_name(graph, op));
-    regal_text_format(text, ", \"id\": %u, \"run_ns\": [", graph->id[op]);
-    for (uint32_t a = 0; a < machine->devices; a++, ns++)
-      if (*ns == REGAL_NEVER)
-        regal_text_format(text, "%snull", a ? ", " : "");
-      else
-        regal_text_format(text, "%s%lld", a ? ", " : "", (long long)*ns);
-    regal_text_format(text, "]}");
+    regal_text_format(text, ", \"id\": %u, \"run_ns\": ", graph->id[op]);
+    write_row(text, ns, machine->devices, own);
+    regal_text_format(text, "}");
+    any = true;
   }
-  if (machine->timed_ops)
+  if (any)
+    regal_text_format(text, "]");
+}
+
+static void write_pins(regal_text *text, const regal_machine *machine,
+                       const regal_graph *graph, const char *indent) {
+  bool any = false;
+  for (uint32_t a = 0; machine->pin && a < machine->devices; a++) {
+    bool here = false;
+    for (uint32_t op = 0; op < graph->ops; op++) {
+      if (machine->pin[op] != a)
+        continue;
+      if (here)
+        regal_text_format(text, ", ");
+      else
+        regal_text_format(text, ",\n%s%s{\"device\": %u, \"ops\": [", indent,
+                          any ? " " : "\"pins\": [", a);
+      regal_text_format(text, "%u", graph->id[op]);
+      any = here = true;
+    }
+    if (here)
+      regal_text_format(text, "]}");
+  }
+  if (any)
     regal_text_format(text, "]");
 }
 
@@ -109,31 +154,34 @@ static void write_groups(regal_text *text, const regal_machine *machine,
     text->failed = true;
     return;
   }
-  uint32_t *head = chain + ops, groups = 0; /* 0: none, else op + 1 */
+  uint32_t *head = chain + ops; /* 0: none, else op + 1 */
   for (uint32_t op = ops; op-- > 0;) {
     uint32_t group = machine->group[op];
     if (group == REGAL_NONE)
       continue;
     chain[op] = head[group];
     head[group] = op + 1;
-    groups = group >= groups ? group + 1 : groups;
   }
-  for (uint32_t group = 0; group < groups; group++) {
-    regal_text_format(text, ",\n%s%s[", indent, group ? " " : "\"groups\": [");
+  bool any = false;
+  for (uint32_t group = 0; group < ops; group++) {
+    if (!head[group])
+      continue;
+    regal_text_format(text, ",\n%s%s[", indent, any ? " " : "\"groups\": [");
+    any = true;
     for (uint32_t op = head[group]; op; op = chain[op - 1])
       regal_text_format(text, "%s%u", op == head[group] ? "" : ", ",
                         graph->id[op - 1]);
     regal_text_format(text, "]");
   }
-  if (groups)
+  if (any)
     regal_text_format(text, "]");
   regal_release(text->context, chain);
 }
 
-void regal_machine_json(regal_text *text, const regal_machine *machine,
-                        const regal_graph *graph, const char *indent) {
+static void write_members(regal_text *text, const regal_machine *machine,
+                          const regal_graph *graph, const char *indent) {
   regal_text_format(text,
-                    "{\"devices\": %u, \"transfers\": \"%s\", "
+                    "\"devices\": %u, \"transfers\": \"%s\", "
                     "\"control\": \"%s\", \"latency_ns\": %lld, "
                     "\"bandwidth_bytes_per_s\": %lld,\n%s",
                     machine->devices,
@@ -146,6 +194,19 @@ void regal_machine_json(regal_text *text, const regal_machine *machine,
   write_speeds(text, machine, indent);
   write_links(text, machine, indent);
   write_times(text, machine, graph, indent);
+  write_pins(text, machine, graph, indent);
   write_groups(text, machine, graph, indent);
+}
+
+void regal_machine_json(regal_text *text, const regal_machine *machine,
+                        const regal_graph *graph, const char *indent) {
+  regal_text_format(text, "{");
+  write_members(text, machine, graph, indent);
   regal_text_format(text, "}");
+}
+
+void regal_machine_write(regal_text *text, const regal_machine *machine) {
+  regal_text_format(text, "{\"regal_machine\": 1,\n ");
+  write_members(text, machine, machine->graph, " ");
+  regal_text_format(text, "}\n");
 }

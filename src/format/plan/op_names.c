@@ -27,6 +27,12 @@ static regal_status index_names(regal_op_names *names) {
   return status;
 }
 
+bool regal_op_names_has(regal_op_names *names, const char *name) {
+  if (!names->index.context && index_names(names) != REGAL_OK)
+    return false;
+  return regal_name_index_find(&names->index, name) != REGAL_NAME_ABSENT;
+}
+
 static regal_status find_name(regal_op_names *names, const regal_json *json,
                               uint32_t node, uint32_t *op) {
   const char *name = json->nodes[node].text;

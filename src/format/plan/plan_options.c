@@ -9,10 +9,11 @@
 #include "format/plan/plan.h"
 
 /* Members that options cannot express; the plan itself is then the machine
- * file. */
+ * file. Names are worth that, but not an error where it cannot be read twice.
+ */
 static bool needs_file(const regal_json *json, const uint32_t *found) {
   static const enum regal_machine_key beyond[] = {
-      REGAL_KEY_NAMES, REGAL_KEY_SPEEDS, REGAL_KEY_LINKS, REGAL_KEY_TIMES,
+      REGAL_KEY_SPEEDS, REGAL_KEY_LINKS, REGAL_KEY_TIMES, REGAL_KEY_PINS,
       REGAL_KEY_GROUPS};
   for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
     if (found[beyond[i]])
@@ -57,7 +58,8 @@ static regal_status read_options(const regal_json *json, const char *path,
     return REGAL_OK;
   REGAL_TRY(
       regal_json_members(json, found[0], true, regal_machine_keys, machine));
-  if (!needs_file(json, machine)) {
+  bool named = machine[REGAL_KEY_NAMES] && strcmp(path, "-");
+  if (!named && !needs_file(json, machine)) {
     uint32_t *limit = &machine[REGAL_KEY_MEMORY];
     if (regal_json_is_list(json, *limit))
       *limit = json->nodes[*limit].child; /* they are all the same */

@@ -83,6 +83,17 @@ static regal_status add_uses(const building *building, uint32_t node) {
   return REGAL_OK;
 }
 
+static regal_status add_labels(const building *building, uint32_t node) {
+  const regal_cost_node *def = regal_cost_node_at(building->cost, node);
+  uint32_t op = building->op_of[node];
+  if (def->regal_device && *def->regal_device)
+    REGAL_TRY(
+        regal_builder_set_device(building->builder, op, def->regal_device));
+  if (def->regal_group && *def->regal_group)
+    REGAL_TRY(regal_builder_set_group(building->builder, op, def->regal_group));
+  return REGAL_OK;
+}
+
 /* -- Ops and edges --------------------------------------------------------- */
 
 /* Where an op stands, for messages of the builder. */
@@ -136,7 +147,8 @@ static regal_status add_edges(const building *building, uint32_t node) {
                                         cost->input[i].port));
   for (REGAL_ROW(i, cost->control_begin, node))
     REGAL_TRY(add_wait(building, cost->control[i], node));
-  return add_uses(building, node);
+  REGAL_TRY(add_uses(building, node));
+  return add_labels(building, node);
 }
 
 static regal_status add_outputs(const building *building, uint32_t node) {

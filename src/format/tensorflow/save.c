@@ -7,7 +7,8 @@
  * written only where a graph needs them: times below a
  * microsecond, results that is_final and _retval_ nodes do not express, several
  * nodes called _SOURCE, which are not partitions, parameters that several nodes
- * may read, and outputs that may be written over an input.
+ * may read, outputs that may be written over an input, and the devices and
+ * groups that nodes ask for.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -98,6 +99,12 @@ static void fill_node(const saver *saver, uint32_t op, regal_cost_node *node) {
   node->output_info = saver->output_list;
   node->control_input = saver->controls;
   node->regal_parameter = saver->parameters;
+  const char *device = regal_graph_label(graph, &graph->device, op);
+  const char *group = regal_graph_label(graph, &graph->group, op);
+  if (device)
+    node->regal_device = (char *)device;
+  if (group)
+    node->regal_group = (char *)group;
   fill_inputs(saver, op, node);
   fill_outputs(saver, op, node);
 }

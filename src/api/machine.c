@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public calls that make machines and problems: options, presets and files
+ * come together here, with what the graph itself asks for. */
+#include <string.h>
+
+#include "base/text.h"
+#include "format/plan/machine.h"
+#include "format/plan/presets.h"
+
+/* A name that is neither a preset nor a file. */
+static regal_status fail_name(regal_context *context, const char *name) {
+  char near[200], why[REGAL_MESSAGE_CAPACITY / 2];
+  regal_preset_near(name, near, sizeof near);
+  if (strpbrk(name, "/.") && !near[0])
+    return REGAL_IO;
+  snprintf(why, sizeof why, "%s", regal_error(context));
+  return regal_fail(context, REGAL_IO,
+                    "%s, and no machine has this name%s; 'regal machines' "
+                    "lists them",
+                    why, near);
+}
+
+/* The machine of the options and of what they name. */
+static regal_status open_machine(regal_context *context,
+                                 const regal_graph *graph,
+                                 const regal_options *options,
+                                 regal_machine **machine) {
+  const regal_preset *preset = regal_preset_find(options->machine);
+  if (preset)
+    return regal_preset_open(context, preset, options, machine);
+  if (!options->machine[0])
+    return regal_machine_from_options(context, options, machine);
+  regal_status status =
+      regal_machine_load(context, options->machine, graph, options, machine);
+  return status == REGAL_IO ? fail_name(context, options->machine) : status;
+}
+
+regal_status regal_machine_create(regal_context *context,
+                                  const regal_graph *graph,
+                                  const regal_options *options,
+                                  regal_machine **machine) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!graph || !options || !machine)
+    return regal_fail(context, REGAL_MISUSE,
+                      "a machine needs a graph, options and a place to put it");
+  regal_machine *made;
+  REGAL_TRY(open_machine(context, graph, options, &made));
+  made->graph = graph;
+  regal_status status = regal_machine_obey_graph(made);
+  if (status == REGAL_OK)
+    status = regal_machine_obey_options(made, options);
+  regal_machine_settle(made);
+  if (status == REGAL_OK)
+    *machine = made;
+  else
+    regal_machine_free(made);
+  return status;
+}
+
+regal_status regal_machine_save(regal_context *context,
+                                const regal_machine *machine,
+                                const char *path) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!machine || !path)
+    return regal_fail(context, REGAL_MISUSE,
+                      "saving a machine needs a machine and a path");
+  regal_machine *settled;
+  regal_text text;
+  REGAL_TRY(regal_machine_copy(context, machine, &settled));
+  regal_machine_settle(settled);
+  regal_text_init(&text, context);
+  regal_machine_write(&text, settled);
+  regal_machine_free(settled);
+  regal_status status = regal_text_save(context, &text, path);
+  regal_text_free(&text);
+  return status;
+}
+
+regal_status regal_problem_create_on(regal_context *context,
+                                     const regal_machine *machine,
+                                     const regal_options *options,
+                                     regal_problem **problem) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!machine || !options || !problem)
+    return regal_fail(context, REGAL_MISUSE,
+                      "a problem needs a machine, options and a place to put "
+                      "it");
+  regal_machine *copy;
+  REGAL_TRY(regal_machine_copy(context, machine, &copy));
+  regal_machine_settle(copy);
+  return regal_problem_bind(context, copy->graph, copy,
+                            (enum regal_objective)options->objective, problem);
+}
+
+regal_status regal_problem_create(regal_context *context,
+                                  const regal_graph *graph,
+                                  const regal_options *options,
+                                  regal_problem **problem) {
+  regal_machine *machine;
+  REGAL_TRY(regal_machine_create(context, graph, options, &machine));
+  return regal_problem_bind(context, graph, machine,
+                            (enum regal_objective)options->objective, problem);
+}

@@ -1,0 +1,1 @@
+regal optimize graphs/diamond.pbtxt --machine a100x8-pcie

@@ -1,0 +1,1 @@
+regal machines h100

@@ -1,0 +1,1 @@
+regal optimize graphs/diamond.pbtxt --pin 'aa*=0'

@@ -307,8 +307,9 @@ REGAL_API regal_note regal_graph_note(const regal_graph *graph, size_t index);
 
 typedef struct regal_machine regal_machine;
 
-#define REGAL_NEVER INT64_MAX /* time of an op on a device that cannot run it  \
-                               */
+#define REGAL_NEVER                                                            \
+  INT64_MAX /* time of an op on a device that cannot run it                    \
+             */
 
 /* The machine that regal_problem_create would use: the options, the preset or
  * file that they name, and what the graph itself asks for. */

@@ -7,7 +7,7 @@
  * the whole bandwidth of its devices, as long as other pairs do not use it at
  * the same time, which the model does not know. Vendors do not publish
  * latencies: those of NVLink and PCIe are the constants by which NCCL predicts
- * a hop (src/graph/tuning.cc, hwLat, ring, Simple protocol).
+ * a hop (its table hwLat, ring, Simple protocol).
  *
  * Speeds of devices are not here: a graph's times are those of its device.
  */

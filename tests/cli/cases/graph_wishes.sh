@@ -10,5 +10,5 @@ regal convert g.json -o g.pbtxt
 regal convert g.pbtxt -o again.json -q
 cat again.json
 regal optimize g.json -q --machine l4x4-pcie --devices 2 -o plan.json > report
-grep -A3 '"pins"' plan.json
+grep -A2 '"pins"' plan.json
 regal optimize g.json -q

@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+/* Plans for free transfers are seldom what is wanted. Peaks do not depend on
+ * them. */
+static void note_free_transfers(const regal_cli *cli) {
+  static const char *const costs[] = {"machine", "bandwidth", "latency"};
+  const regal_options *options = &cli->options;
+  bool runtime = options->objective == 0;
+  if (options->quiet || options->devices < 2 || !runtime)
+    return;
+  for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+    if (regal_option_given(options, costs[i]))
+      return;
+  regal_cli_say("assumed",
+                "transfers are free; --machine NAME ('regal machines' lists "
+                "them), --bandwidth or --latency give them a cost");
+}
+
 static regal_status search(regal_cli *cli, regal_result **result) {
   regal_progress_line line;
   regal_progress_begin(&line, cli);
@@ -52,6 +68,8 @@ regal_exit regal_command_optimize(regal_cli *cli) {
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
   REGAL_CLI_TRY(cli, search(cli, &result));
   regal_status status = report(cli, result, stream);
+  if (status == REGAL_OK)
+    note_free_transfers(cli);
   regal_exit exit = status != REGAL_OK || result->fits
                         ? regal_cli_status(cli, status)
                         : fail_limit(result);

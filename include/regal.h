@@ -256,6 +256,15 @@ REGAL_API regal_status regal_builder_finish(regal_builder *builder,
                                             regal_graph **graph);
 REGAL_API void regal_graph_free(regal_graph *graph);
 
+/* From the training step of one microbatch to that of options->microbatches of
+ * them, by the options of group "pipeline" (docs/pipelines.md): weights become
+ * parameters that all microbatches read, gradients are added up, the optimizer
+ * runs once. The notes of the new graph say what was found. Experimental. */
+REGAL_API regal_status regal_graph_pipeline(regal_context *context,
+                                            const regal_graph *step,
+                                            const regal_options *options,
+                                            regal_graph **pipeline);
+
 typedef struct regal_graph_info {
   uint32_t ops, tensors;
   uint32_t data_edges; /* (producer, tensor, consumer) triples */

@@ -23,7 +23,7 @@
  * accepted as a value, and is as if the option were not there.
  *
  * Groups: reading, machine, objective, search, brkga, anneal, generate,
- * dataset, train, tune, output.
+ * pipeline, dataset, train, tune, output.
  *
  * EFFECT is RESULT when the option can change what comes out, so that files
  * which say what they were made with name it, and HOW when it only says where
@@ -162,6 +162,20 @@
     "the paper's set: filtered, 10000 train, 1000 valid, 1000 test") \
   TEXT(pipeline, "pipeline", 0, "SHAPE", "generate", RESULT, \
     "one graph: layers=32,microbatches=16,forward=2ms,...; written to -o") \
+  INTEGER(microbatches, "microbatches", 0, 1, 1000000, "M", \
+    "pipeline", RESULT, \
+    "number of microbatches") \
+  FLAG(split_backward, "split-backward", "pipeline", RESULT, \
+    "gradients of weights may run later than those of inputs") \
+  TEXT(inputs, "inputs", 0, "PATTERN,...", "pipeline", RESULT, \
+    "ops that make the data of a microbatch; placeholders if not given") \
+  TEXT(gradients, "gradients", 0, "PATTERN,...", "pipeline", RESULT, \
+    "ops whose final outputs are gradients; if not given all that nobody reads") \
+  TEXT(optimizer, "optimizer", 0, "PATTERN,...", "pipeline", RESULT, \
+    "ops that run once, after all microbatches; TensorFlow's names if not given") \
+  BYTES(accumulate_bandwidth, "accumulate-bandwidth", 4800000000000, \
+    "BYTES_PER_S", "pipeline", RESULT, \
+    "memory bandwidth, for the time of adding up gradients; 0 = infinite") \
   INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", RESULT, \
     "augmented copies of each graph") \
   TEXT(split, "split", 0, "NAME", "dataset", RESULT, \

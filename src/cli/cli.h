@@ -151,6 +151,7 @@ regal_exit regal_command_optimize(regal_cli *cli);
 regal_exit regal_command_evaluate(regal_cli *cli);
 regal_exit regal_command_convert(regal_cli *cli);
 regal_exit regal_command_inspect(regal_cli *cli);
+regal_exit regal_command_pipeline(regal_cli *cli);
 regal_exit regal_command_generate(regal_cli *cli);
 regal_exit regal_command_dataset_pack(regal_cli *cli);
 regal_exit regal_command_dataset_split(regal_cli *cli);

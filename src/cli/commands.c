@@ -49,6 +49,21 @@ static const regal_command commands[] = {
      "regal inspect model.pb\n"
      "regal inspect model.pb --loops cut --json",
      regal_command_inspect},
+    {"pipeline", "from the training step of a microbatch to that of several",
+     "Copies the ops of a microbatch: weights become parameters that all\n"
+     "microbatches share, gradients are added up, what depends on no data and\n"
+     "the optimizer run once. Gradients are what the optimizer reads or, "
+     "where\n"
+     "there is none, the final outputs that nobody reads. Copies are named\n"
+     "NAME#0, NAME#1, ... By default the gradients of a layer's weights run\n"
+     "before the layers in front of it, as in most frameworks;\n"
+     "--split-backward lets them run later. Patterns: * is any text.",
+     "GRAPH -o FILE", 1, 1, "reading pipeline", "output format quiet verbose",
+     "regal pipeline step.json --microbatches 16 -o pipe.json\n"
+     "regal pipeline step.pb --microbatches 8 --optimizer 'Adam/*' -o "
+     "pipe.json\n"
+     "regal optimize pipe.json --devices 4 --memory-limit 16GiB",
+     regal_command_pipeline},
     {"generate", "fill a folder with random graphs, by the paper's recipe",
      "Generates graphs of the paper's four random models, or layered graphs "
      "of\n"

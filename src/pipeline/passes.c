@@ -15,6 +15,12 @@
  * counted in the same sweep, since edges between parts do not count:
  * O((ops + edges) * ceil(results of a part / 64)).
  *
+ * Results of the forward pass itself (statistics of batch normalization) would
+ * spoil that: later layers do not lead to them. Where too few ops are left as
+ * forward, results before the turn do not count. The turn is where most tensors
+ * are alive: the forward pass makes activations, and the backward pass frees
+ * them.
+ *
  * A result that all others depend on ends the forward pass (the gradient of the
  * last layer's weights and input, if one op makes both), and what depends on it
  * is not forward either. Ops that lead to no result (statistics) belong to the
@@ -27,12 +33,16 @@
 typedef struct counter {
   const regal_graph *graph;
   const uint32_t *part;
-  const uint8_t *is_result;
   uint32_t parts, most; /* results of the part with most of them */
+  uint8_t *is_result;   /* [ops] */
   uint32_t *number;     /* [ops] of a result in its part */
   uint32_t *found;      /* [parts] results; then the largest count of an op */
   uint32_t *count;      /* [ops] results that it leads to */
   uint64_t *reached;    /* [ops] those of the present 64 */
+  uint32_t *alive, *most_alive; /* [parts] tensors, for the turn */
+  uint32_t *turn;               /* [parts] an op */
+  uint32_t *left;               /* [tensors] readers to come */
+  uint32_t *forward, *before;   /* [parts] ops: forward, and before the turn */
 } counter;
 
 static void layout(void *made, regal_carver *carver) {
@@ -41,9 +51,18 @@ static void layout(void *made, regal_carver *carver) {
   c->count = regal_carve(carver, c->graph->ops, sizeof *c->count);
   c->found = regal_carve(carver, c->parts, sizeof *c->found);
   c->reached = regal_carve(carver, c->graph->ops, sizeof *c->reached);
+  c->is_result = regal_carve(carver, c->graph->ops, 1);
+  c->alive = regal_carve(carver, c->parts, sizeof *c->alive);
+  c->most_alive = regal_carve(carver, c->parts, sizeof *c->most_alive);
+  c->turn = regal_carve(carver, c->parts, sizeof *c->turn);
+  c->left = regal_carve(carver, c->graph->tensors, sizeof *c->left);
+  c->forward = regal_carve(carver, c->parts, sizeof *c->forward);
+  c->before = regal_carve(carver, c->parts, sizeof *c->before);
 }
 
 static void number_results(counter *c) {
+  c->most = 0;
+  memset(c->found, 0, c->parts * sizeof *c->found);
   for (uint32_t op = 0; op < c->graph->ops; op++) {
     if (c->part[op] == REGAL_NONE || !c->is_result[op])
       continue;
@@ -114,35 +133,86 @@ static regal_pass pass_of(const counter *c, const uint8_t *pass, uint32_t op) {
   return count == 1 ? REGAL_PASS_WEIGHT : REGAL_PASS_BACKWARD;
 }
 
-/* Ops are in topological order. Without a second result nothing tells the two
- * passes apart. */
-static bool sort_ops(counter *c, uint8_t *pass) {
-  bool has_backward = false;
+/* Ops are in topological order. */
+static void sort_ops(counter *c, uint8_t *pass) {
+  number_results(c);
+  memset(c->count, 0, c->graph->ops * sizeof *c->count);
   for (uint32_t first = 0; first < c->most; first += 64)
     count_64(c, first);
   find_most(c);
+  for (uint32_t op = 0; op < c->graph->ops; op++)
+    pass[op] = c->part[op] == REGAL_NONE ? REGAL_PASS_NONE
+                                         : (uint8_t)pass_of(c, pass, op);
+}
+
+/* -- The turn -------------------------------------------------------------- */
+
+/* Tensors that an op makes and others of its part read are alive until the last
+ * of those. */
+static void count_alive(counter *c, uint32_t op) {
+  const regal_graph *graph = c->graph;
+  uint32_t *alive = &c->alive[c->part[op]];
+  for (REGAL_ROW(t, graph->output_begin, op)) {
+    for (REGAL_ROW(u, graph->use_begin, t))
+      c->left[t] += c->part[graph->consumer[u]] == c->part[op];
+    *alive += c->left[t] > 0;
+  }
+  if (*alive > c->most_alive[c->part[op]]) {
+    c->most_alive[c->part[op]] = *alive;
+    c->turn[c->part[op]] = op;
+  }
+  for (REGAL_ROW(i, graph->input_begin, op)) {
+    uint32_t t = graph->input[i];
+    if (c->part[graph->producer[t]] == c->part[op])
+      *alive -= --c->left[t] == 0;
+  }
+}
+
+/* Returns whether a result was dropped. */
+static bool drop_forward_results(counter *c, const uint8_t *pass) {
+  bool dropped = false;
+  for (uint32_t op = 0; op < c->graph->ops; op++)
+    if (c->part[op] != REGAL_NONE)
+      count_alive(c, op);
   for (uint32_t op = 0; op < c->graph->ops; op++) {
-    pass[op] = REGAL_PASS_NONE;
     if (c->part[op] == REGAL_NONE)
       continue;
-    pass[op] = (uint8_t)pass_of(c, pass, op);
-    has_backward |= pass[op] == REGAL_PASS_BACKWARD;
+    c->forward[c->part[op]] += pass[op] == REGAL_PASS_FORWARD;
+    c->before[c->part[op]] += op < c->turn[c->part[op]];
   }
-  return has_backward;
+  for (uint32_t op = 0; op < c->graph->ops; op++) {
+    uint32_t part = c->part[op];
+    if (part == REGAL_NONE || !c->is_result[op] || op >= c->turn[part] ||
+        c->forward[part] >= c->before[part] / 2)
+      continue;
+    c->is_result[op] = false;
+    dropped = true;
+  }
+  return dropped;
+}
+
+static void count_passes(const counter *c, const uint8_t *pass,
+                         regal_pass_counts *counts) {
+  *counts = (regal_pass_counts){.results = c->most};
+  for (uint32_t op = 0; op < c->graph->ops; op++)
+    counts->ops[pass[op]]++;
 }
 
 regal_status regal_find_passes(regal_context *context, const regal_graph *graph,
                                const uint32_t *part, const uint8_t *is_result,
-                               uint8_t *pass, bool *has_backward) {
-  counter plain = {.graph = graph, .part = part, .is_result = is_result};
+                               uint8_t *pass, regal_pass_counts *counts) {
+  counter plain = {.graph = graph, .part = part};
   for (uint32_t op = 0; op < graph->ops; op++)
     if (part[op] != REGAL_NONE && part[op] >= plain.parts)
       plain.parts = part[op] + 1;
   counter *c = regal_carve_struct(context, &plain, sizeof plain, layout);
   if (!c)
     return regal_fail_memory(context);
-  number_results(c);
-  *has_backward = sort_ops(c, pass);
+  memcpy(c->is_result, is_result, graph->ops);
+  sort_ops(c, pass);
+  if (drop_forward_results(c, pass))
+    sort_ops(c, pass);
+  count_passes(c, pass, counts);
   regal_release(context, c);
   return REGAL_OK;
 }

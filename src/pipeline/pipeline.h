@@ -46,11 +46,17 @@ regal_status regal_pipeline_read(regal_context *context,
                                  regal_pipeline **pipeline);
 void regal_pipeline_free(regal_pipeline *pipeline);
 
+/* How many ops of each pass there are, and the most results of a part. */
+typedef struct regal_pass_counts {
+  uint32_t ops[REGAL_PASS_WEIGHT + 1];
+  uint32_t results;
+} regal_pass_counts;
+
 /* Sorts the ops of every part into passes. Ops are in a part (a microbatch) by
  * number, REGAL_NONE is none; `is_result` marks the ops that make the results
- * of their part. False if there is no backward pass. */
+ * of their part. */
 regal_status regal_find_passes(regal_context *context, const regal_graph *graph,
                                const uint32_t *part, const uint8_t *is_result,
-                               uint8_t *pass, bool *has_backward);
+                               uint8_t *pass, regal_pass_counts *counts);
 
 #endif

@@ -92,13 +92,13 @@ static bool name_passes(reader *r) {
 
 static regal_status read_passes(regal_context *context, reader *r) {
   regal_pipeline *pipeline = r->pipeline;
-  bool has_backward;
+  regal_pass_counts counts;
   read_microbatches(r);
   find_results(r);
   REGAL_TRY(regal_find_passes(context, r->graph, r->part, r->is_result,
-                              pipeline->pass, &has_backward));
-  has_backward |= name_passes(r);
-  if (!has_backward)
+                              pipeline->pass, &counts));
+  /* With a single result nothing tells the passes apart. */
+  if (!name_passes(r) && counts.results < 2)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "not a pipeline graph: its microbatches have no backward "
                       "pass");

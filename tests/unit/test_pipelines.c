@@ -118,10 +118,9 @@ static void test_passes(void **state) {
   b->graph = build(b->context, two_layers, TWO_LAYERS);
   assert_int_equal(regal_graph_microbatches(b->graph), 2);
   assert_int_equal(regal_pipeline_read(b->context, b->graph, &pipeline),
-                   REGAL_BAD_INPUT);
-  assert_string_equal(
-      regal_error(b->context),
-      "not a pipeline graph: its microbatches have no backward pass");
+                   REGAL_OK);
+  assert_passes(b->graph, pipeline, "-FFFFWWWFFFFWWWWW-");
+  regal_pipeline_free(pipeline);
   regal_graph_free(b->graph);
 
   named three[TWO_LAYERS + 2];
@@ -151,6 +150,11 @@ static void test_passes_by_letters(void **state) {
 static void test_no_pipeline(void **state) {
   search_bench *b = *state;
   static const named gap[] = {{"a#0", "", ""}, {"a#2", "", ""}};
+  static const named infer[] = {{"a#0", "", ""},
+                                {"b#0", "a#0", ""},
+                                {"a#1", "", ""},
+                                {"b#1", "a#1", ""},
+                                {"all", "b#0 b#1", ""}};
   static const named uneven[] = {
       {"a#0", "", ""}, {"a#1", "", ""}, {"a#2", "", ""}, {"b#2", "", ""}};
   regal_pipeline *pipeline;
@@ -165,6 +169,13 @@ static void test_no_pipeline(void **state) {
   regal_graph_free(b->graph);
   b->graph = build(b->context, uneven, 4);
   assert_int_equal(regal_graph_microbatches(b->graph), 0);
+  regal_graph_free(b->graph);
+  b->graph = build(b->context, infer, 5);
+  assert_int_equal(regal_pipeline_read(b->context, b->graph, &pipeline),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(
+      regal_error(b->context),
+      "not a pipeline graph: its microbatches have no backward pass");
 }
 
 /* -- Schedules ------------------------------------------------------------- */
@@ -316,6 +327,65 @@ static void test_pins_and_groups(void **state) {
   remove("pipeline_machine.json");
 }
 
+/* -- From one microbatch to several -----------------------------------------
+ */
+
+static void unroll(search_bench *b, const char *shape,
+                   const char *microbatches) {
+  regal_graph *pipeline = NULL;
+  use_pipeline(b, shape);
+  set_option(b, "microbatches", microbatches);
+  set_option(b, "optimizer", "O.*");
+  if (regal_graph_pipeline(b->context, b->graph, &b->options, &pipeline))
+    fail_msg("%s", regal_error(b->context));
+  regal_graph_free(b->graph);
+  b->graph = pipeline;
+}
+
+/* Copies of a generated step of one microbatch are the generated step of
+ * several, apart from names. */
+static void test_copies(void **state) {
+  search_bench *b = *state;
+  static const char shape[] = "layers=5,microbatches=%d,forward=3us,weight=2us,"
+                              "parameter=7KB,optimizer=1us%s";
+  for (int fused = 0; fused < 2; fused++) {
+    regal_graph_info info, copied;
+    char text[200];
+    memset(&info, 0, sizeof info); /* what is between the fields, too */
+    memset(&copied, 0, sizeof copied);
+    snprintf(text, sizeof text, shape, 4, fused ? ",fused" : "");
+    use_pipeline(b, text);
+    regal_graph_describe(b->graph, &info);
+    snprintf(text, sizeof text, shape, 1, fused ? ",fused" : "");
+    b->options.split_backward = true;
+    unroll(b, text, "4");
+    regal_graph_describe(b->graph, &copied);
+    copied.checksum = info.checksum;
+    assert_memory_equal(&info, &copied, sizeof info);
+    assert_string_equal(regal_graph_name(b->graph, 0), "F0.0#0");
+    b->options.split_backward = false;
+    unroll(b, text, "4");
+    regal_graph_describe(b->graph, &copied);
+    /* W ties up the B below it, if that leads to several gradients. */
+    assert_int_equal(copied.control_edges,
+                     info.control_edges + (fused ? 0 : 12));
+  }
+}
+
+/* Names say nothing about passes here. */
+static void test_schedules_of_copies(void **state) {
+  search_bench *b = *state;
+  set_option(b, "transfers", "overlapped");
+  set_option(b, "devices", "4");
+  unroll(b,
+         "layers=8,microbatches=1,forward=300ns,backward=400ns,weight=200ns,"
+         "fused",
+         "8");
+  assert_int_equal(run_time(b, "gpipe"), 11 * 2 * 900);
+  assert_int_equal(run_time(b, "1f1b"), 11 * 2 * 900);
+  assert_int_equal(run_time(b, "interleaved"), 8 * 2 * 900 + 3 * 900);
+}
+
 /* -- Allocation ------------------------------------------------------------ */
 
 static void test_failing_allocations(void **state) {
@@ -347,6 +417,41 @@ static void test_failing_allocations(void **state) {
   }
 }
 
+static regal_status unroll_demo(regal_context *context) {
+  regal_graph *graph, *pipeline;
+  regal_options options;
+  regal_options_init(&options);
+  options.microbatches = 3;
+  strcpy(options.optimizer, "O.*");
+  strcpy(options.gradients, "W*");
+  REGAL_TRY(
+      regal_generate_pipeline(context, "layers=3,microbatches=1", &graph));
+  regal_status status =
+      regal_graph_pipeline(context, graph, &options, &pipeline);
+  regal_graph_free(graph);
+  if (status == REGAL_OK)
+    regal_graph_free(pipeline);
+  return status;
+}
+
+static void test_failing_copies(void **state) {
+  (void)state;
+  for (size_t n = 1;; n++) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    regal_context *context;
+    regal_status status = regal_context_create(&context, &allocator);
+    if (status == REGAL_OK) {
+      status = unroll_demo(context);
+      regal_context_free(context);
+    }
+    assert_int_equal(memory.blocks, 0);
+    if (!memory.failed)
+      break;
+    assert_int_equal(status, REGAL_NO_MEMORY);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),
@@ -358,7 +463,10 @@ int main(void) {
       SEARCH_TEST(test_stages_fit),
       SEARCH_TEST(test_machines),
       SEARCH_TEST(test_pins_and_groups),
+      SEARCH_TEST(test_copies),
+      SEARCH_TEST(test_schedules_of_copies),
       cmocka_unit_test(test_failing_allocations),
+      cmocka_unit_test(test_failing_copies),
   };
   return cmocka_run_group_tests_name("pipelines", tests, NULL, NULL);
 }

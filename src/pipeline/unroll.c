@@ -116,6 +116,18 @@ static regal_status add_parameters_of(const unroller *u, uint32_t op,
   return regal_builder_add_parameter_use(u->builder, id, u->parameter[op]);
 }
 
+/* Pins and groups hold for all copies together. */
+static regal_status add_labels(const unroller *u, uint32_t op, uint32_t id) {
+  const regal_graph *graph = u->graph;
+  const char *device = regal_graph_label(graph, &graph->device, op);
+  const char *group = regal_graph_label(graph, &graph->group, op);
+  if (device)
+    REGAL_TRY(regal_builder_set_device(u->builder, id, device));
+  if (group)
+    REGAL_TRY(regal_builder_set_group(u->builder, id, group));
+  return REGAL_OK;
+}
+
 static regal_status add_copy(const unroller *u, uint32_t op, const char *name) {
   const regal_graph *graph = u->graph;
   bool shares = u->parameter[op] != REGAL_NONE;
@@ -129,6 +141,7 @@ static regal_status add_copy(const unroller *u, uint32_t op, const char *name) {
     if (graph->may_reuse[t])
       REGAL_TRY(regal_builder_set_may_reuse(u->builder, id, port_of(graph, t)));
   }
+  REGAL_TRY(add_labels(u, op, id));
   return add_parameters_of(u, op, id);
 }
 
@@ -157,7 +170,7 @@ static regal_status add_sum(const unroller *u, uint32_t op, uint32_t microbatch,
                                        last && graph->is_final[t]));
     REGAL_TRY(regal_builder_set_may_reuse(u->builder, id, port++));
   }
-  return REGAL_OK;
+  return add_labels(u, op, id);
 }
 
 static regal_status add_once(const unroller *u, regal_role role) {

@@ -21,3 +21,7 @@ grep -E 'layer1_bias' named.json
 # Data by name.
 regal pipeline graphs/training_step.json --microbatches 2 --inputs 'data,mask' -q -o all.json
 grep -c '#1"' all.json
+# Pins and groups hold for all copies.
+sed 's/"name": "layer1_bias_grad"/&, "device": 1, "group": "bias"/' graphs/training_step.json > pinned.json
+regal pipeline pinned.json --microbatches 2 -q -o pinned_pipe.json
+grep -o '"name": "layer1_bias.*run_ns\|"device.*' pinned_pipe.json

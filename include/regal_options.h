@@ -164,7 +164,7 @@
     "one graph: layers=32,microbatches=16,forward=2ms,...; written to -o") \
   INTEGER(microbatches, "microbatches", 0, 1, 1000000, "M", \
     "pipeline", RESULT, \
-    "number of microbatches") \
+    "number of microbatches; an error if not given") \
   FLAG(split_backward, "split-backward", "pipeline", RESULT, \
     "gradients of weights may run later than those of inputs") \
   TEXT(inputs, "inputs", 0, "PATTERN,...", "pipeline", RESULT, \
@@ -173,7 +173,7 @@
     "ops whose final outputs are gradients; if not given all that nobody reads") \
   TEXT(optimizer, "optimizer", 0, "PATTERN,...", "pipeline", RESULT, \
     "ops that run once, after all microbatches; TensorFlow's names if not given") \
-  BYTES(accumulate_bandwidth, "accumulate-bandwidth", 4800000000000, \
+  BYTES(accumulate_bandwidth, "accumulate-bandwidth", 4800GB, \
     "BYTES_PER_S", "pipeline", RESULT, \
     "memory bandwidth, for the time of adding up gradients; 0 = infinite") \
   INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", RESULT, \

@@ -38,9 +38,9 @@ static bool is_number(const regal_option_info *info) {
 
 static void rows_are_sound(void **state) {
   (void)state;
-  static const char *const groups =
-      " reading machine objective search brkga anneal generate dataset train "
-      "tune output ";
+  static const char *const groups = " reading machine objective search brkga "
+                                    "anneal generate pipeline dataset "
+                                    "train tune output ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char group[32];

@@ -36,6 +36,9 @@ ROOMS = {
     "heuristic/cut": ["heuristic/list"],
     "heuristic/partition": ["heuristic/list"],
     "heuristic/pipeline": ["pipeline", "heuristic"],
+    "heuristic/fit": ["cost/model"],
+    "heuristic/place": ["heuristic/fit", "heuristic/cut",
+                        "heuristic/partition"],
     "heuristic": ["search"],
     # Genes. Settings are kept as JSON.
     "evolve": ["search", "format/json"],

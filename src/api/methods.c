@@ -28,6 +28,7 @@ static const char no_budget[] = "none: one pass";
   ROW("cp-sat", cp_sat, by_time, MINUTE, NO_POLICY, NULL, "OR-tools' constraint solver; may prove optimality") \
   ROW("single", single, no_budget, PAPER, NO_POLICY, NULL, "everything on one device, in the file's order") \
   ROW("heft", heft, no_budget, PAPER, NO_POLICY, NULL, "critical-path list scheduling, earliest finish") \
+  ROW("fit", fit, by_budget, PAPER, NO_POLICY, NULL, "list scheduling that keeps memory limits") \
   ROW("cut", cut, no_budget, PAPER, NO_POLICY, NULL, "one stage for each device, along the file or a list order") \
   ROW("split", split, no_budget, PAPER, NO_POLICY, NULL, "the file's order cut into one stage for each device") \
   ROW("gpipe", gpipe, no_budget, PAPER, NO_POLICY, NULL, "pipelines: forward for all microbatches, then backward") \

@@ -19,7 +19,8 @@ regal_status regal_method_1f1b(regal_search *search);
 regal_status regal_method_interleaved(regal_search *search);
 regal_status regal_method_zb_h1(regal_search *search); /* heuristic/pipeline */
 regal_status
-regal_method_gp_dfs(regal_search *search); /* heuristic/partition */
+regal_method_gp_dfs(regal_search *search);           /* heuristic/partition */
+regal_status regal_method_fit(regal_search *search); /* heuristic/place */
 
 /* A row for each that takes milliseconds at most. */
 typedef struct regal_quick_method {

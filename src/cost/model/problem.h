@@ -148,6 +148,15 @@ static inline int64_t regal_problem_working_set(const regal_problem *problem,
   return bytes;
 }
 
+/* The most inputs of any op. */
+static inline uint32_t regal_problem_most_inputs(const regal_problem *problem) {
+  uint32_t most = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    if (problem->input_begin[op + 1] - problem->input_begin[op] > most)
+      most = problem->input_begin[op + 1] - problem->input_begin[op];
+  return most;
+}
+
 /* Bytes of the op's outputs that take over an input which dies as it runs: each
  * output the first that is large enough and not yet taken. left[t * stride] is
  * the number of uses of tensor t to come; it is changed only meanwhile. */

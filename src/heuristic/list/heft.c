@@ -19,6 +19,7 @@
 #include "base/carve.h"
 #include "base/compare.h"
 #include "heuristic/heuristics.h"
+#include "heuristic/list/orders.h"
 #include "search/search.h"
 
 /* The delay counts k^2 / DELAY_UNIT times, for k = 0 .. DELAY_STEPS - 1. */
@@ -295,14 +296,6 @@ static regal_status sweep(regal_search *search, heft *pass) {
   return REGAL_OK;
 }
 
-static uint32_t most_inputs(const regal_problem *problem) {
-  uint32_t most = 0;
-  for (uint32_t op = 0; op < problem->ops; op++)
-    if (problem->input_begin[op + 1] - problem->input_begin[op] > most)
-      most = problem->input_begin[op + 1] - problem->input_begin[op];
-  return most;
-}
-
 static void layout(heft *pass, regal_carver *carver, uint32_t inputs) {
   const regal_problem *problem = pass->problem;
   size_t n = problem->ops, t = problem->tensors, d = problem->devices;
@@ -320,16 +313,33 @@ static void layout(heft *pass, regal_carver *carver, uint32_t inputs) {
   pass->link_ns = regal_carve(carver, d * d, sizeof *pass->link_ns);
 }
 
-regal_status regal_method_heft(regal_search *search) {
-  const regal_problem *problem = search->problem;
-  heft pass = {.problem = problem};
-  uint32_t inputs = most_inputs(problem);
-  regal_carver carver = {NULL, 0};
-  REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver,
-                              layout(&pass, &carver, inputs)));
-  if (pass.transfer_ns)
+static regal_status begin(regal_context *context, heft *pass,
+                          regal_carver *carver) {
+  const regal_problem *problem = pass->problem;
+  uint32_t inputs = regal_problem_most_inputs(problem);
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, *carver, layout(pass, carver, inputs)));
+  if (pass->transfer_ns)
     for (uint32_t t = 0; t < problem->tensors; t++)
-      pass.transfer_ns[t] = mean_transfer_ns(problem, t);
+      pass->transfer_ns[t] = mean_transfer_ns(problem, t);
+  return REGAL_OK;
+}
+
+regal_status regal_heft_place(regal_context *context,
+                              const regal_problem *problem,
+                              uint8_t *placement) {
+  heft pass = {.problem = problem};
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(begin(context, &pass, &carver));
+  schedule(&pass, (setting){2, 0}, NULL);
+  memcpy(placement, pass.placement, problem->ops);
+  regal_release(context, carver.base);
+  return REGAL_OK;
+}
+
+regal_status regal_method_heft(regal_search *search) {
+  heft pass = {.problem = search->problem};
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(begin(search->context, &pass, &carver));
   regal_status status = sweep(search, &pass);
   regal_release(search->context, carver.base);
   return status;

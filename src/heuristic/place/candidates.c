@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds placements that fit in some serial order
+ * (heuristic/place/candidates.h).
+ *
+ * The serial orders are those for the memory of one device, and that of the
+ * best plan; the first that fits is taken. A placement that is known already,
+ * or fits in none of them, is left out.
+ */
+#include "heuristic/place/candidates.h"
+
+#include <string.h>
+
+#include "cost/model/gather.h"
+#include "heuristic/cut/cuts.h"
+#include "heuristic/list/orders.h"
+#include "heuristic/partition/partition.h"
+#include "heuristic/place/units.h"
+
+static void layout(regal_candidates *found, regal_carver *carver) {
+  size_t n = found->problem->ops;
+  for (uint32_t k = 0; k < REGAL_SAFE_ORDERS; k++)
+    found->orders[k] = regal_carve(carver, n, 4);
+  found->tried = regal_carve(carver, n, 1);
+  found->order = regal_carve(carver, n, 4);
+  for (uint32_t k = 0; k < REGAL_MOST_CANDIDATES; k++) {
+    found->list[k].placement = regal_carve(carver, n, 1);
+    found->list[k].order = regal_carve(carver, n, 4);
+  }
+  regal_fit_layout(&found->fit, carver, found->problem);
+}
+
+static regal_status make_orders(regal_candidates *found) {
+  const regal_problem *problem = found->problem;
+  regal_context *context = found->search->context;
+  static const regal_order_fn makers[REGAL_SAFE_ORDERS - 1] = {
+      regal_order_lpmf, regal_order_xla_list, regal_order_dfs};
+  for (uint32_t k = 0; k < REGAL_SAFE_ORDERS - 1; k++)
+    REGAL_TRY(makers[k](context, problem, found->orders[k]));
+  for (uint32_t op = 0; op < problem->ops; op++)
+    found->orders[REGAL_SAFE_ORDERS - 1][op] = op;
+  return REGAL_OK;
+}
+
+static bool add_with(regal_candidates *found, const char *name,
+                     const uint32_t *order) {
+  size_t n = found->problem->ops;
+  if (!regal_fit_begin(&found->fit, order, found->tried))
+    return false;
+  regal_candidate *candidate = &found->list[found->count];
+  candidate->name = name;
+  memcpy(candidate->order, order, n * sizeof *order);
+  memcpy(candidate->placement, found->tried, n);
+  regal_fit_sweep_begin(&candidate->sweep, found->search->seed, found->count);
+  found->count++;
+  return true;
+}
+
+/* The placement that was tried, if it fits in some order. `own` is NULL, or the
+ * order that it came with. */
+static bool add(regal_candidates *found, const char *name,
+                const uint32_t *own) {
+  if (found->count == REGAL_MOST_CANDIDATES)
+    return false;
+  for (uint32_t k = 0; k < found->count; k++)
+    if (!memcmp(found->list[k].placement, found->tried, found->problem->ops))
+      return true;
+  for (uint32_t k = 0; k < REGAL_SAFE_ORDERS; k++)
+    if (add_with(found, name, found->orders[k]))
+      return true;
+  return own && add_with(found, name, own);
+}
+
+/* The best plan so far is often one that fits where little does. */
+static void add_best(regal_candidates *found) {
+  const regal_plan *best = found->search->best;
+  if (!best)
+    return;
+  regal_plan_ops(best, found->order, found->tried);
+  add(found, "the best plan", found->order);
+}
+
+/* Shares of a limit that parameters may take: as much as there is, or less
+ * where activations need more. */
+static const double memory_shares[] = {1, 0.8, 0.6, 0.4};
+
+static regal_status add_stages(regal_candidates *found,
+                               const regal_units *units) {
+  for (uint32_t turns = 1; turns <= 4; turns++)
+    for (uint32_t back = 0; back < (turns > 1 ? 2 : 1); back++) {
+      bool fits = false;
+      for (size_t k = 0; k < 4 && !fits; k++) {
+        regal_stage_pattern pattern = {turns, back, memory_shares[k]};
+        REGAL_TRY(regal_units_place(units, &pattern, found->tried, &fits));
+        fits = fits && add(found,
+                           back        ? "stages there and back"
+                           : turns > 1 ? "interleaved stages"
+                                       : "stages",
+                           NULL);
+        if (turns > 1)
+          break;
+      }
+    }
+  return REGAL_OK;
+}
+
+#define MOST_CUTS 3
+
+static regal_status add_cuts(regal_candidates *found,
+                             const regal_problem *problem) {
+  regal_cuts *cuts;
+  REGAL_TRY(regal_cuts_find(found->search->context, problem, &cuts));
+  for (uint32_t k = 0; k < MOST_CUTS && k < regal_cuts_count(cuts); k++) {
+    regal_cuts_read(cuts, k, found->order, found->tried);
+    add(found, "cuts", found->order);
+  }
+  regal_cuts_free(cuts);
+  return REGAL_OK;
+}
+
+/* Of the problem, or of a gathered one. */
+static regal_status add_others(regal_candidates *found,
+                               const regal_problem *problem) {
+  regal_context *context = found->search->context;
+  REGAL_TRY(regal_heft_place(context, problem, found->tried));
+  add(found, "heft", NULL);
+  REGAL_TRY(regal_partition(context, problem, regal_bisect_fm,
+                            found->search->seed, found->tried));
+  add(found, "a partition", NULL);
+  return add_cuts(found, problem);
+}
+
+static regal_status add_of_units(regal_candidates *found, double fair_shares) {
+  regal_context *context = found->search->context;
+  regal_problem *gathered = NULL;
+  regal_units *units;
+  REGAL_TRY(regal_units_create(context, found->problem, fair_shares, &units));
+  regal_status status = regal_units_arrange(units);
+  if (status == REGAL_OK)
+    status = add_stages(found, units);
+  if (status == REGAL_OK && units->joined)
+    status =
+        regal_problem_gather(context, found->problem, units->unit, &gathered);
+  if (status == REGAL_OK && gathered)
+    status = add_others(found, gathered);
+  regal_problem_free(gathered);
+  regal_units_free(units);
+  return status;
+}
+
+static regal_status find(regal_candidates *found) {
+  REGAL_TRY(make_orders(found));
+  REGAL_TRY(add_of_units(found, 1));
+  if (found->problem->shared && !found->count)
+    REGAL_TRY(add_of_units(found, found->problem->devices));
+  REGAL_TRY(add_others(found, found->problem));
+  add_best(found);
+  return REGAL_OK;
+}
+
+regal_status regal_candidates_find(regal_search *search,
+                                   regal_candidates *found) {
+  *found = (regal_candidates){.search = search, .problem = search->problem};
+  regal_carver carver = {NULL, 0};
+  REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver, layout(found, &carver)));
+  found->block = carver.base;
+  regal_status status = find(found);
+  if (status != REGAL_OK)
+    regal_candidates_free(found);
+  return status;
+}
+
+void regal_candidates_free(regal_candidates *found) {
+  regal_release(found->search->context, found->block);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Placements for the list scheduler, each with a safe order that fits: stages
+ * of units, the placements of heft, cuts and partitions (of the problem, and of
+ * the one whose units are groups), and the best plan so far.
+ */
+#ifndef REGAL_HEURISTIC_PLACE_CANDIDATES_H
+#define REGAL_HEURISTIC_PLACE_CANDIDATES_H
+
+#include "heuristic/fit/sweep.h"
+#include "search/search.h"
+
+typedef struct regal_candidate {
+  const char *name;   /* where the placement comes from */
+  uint8_t *placement; /* [ops] */
+  uint32_t *order;    /* [ops] safe */
+  regal_fit_sweep sweep;
+} regal_candidate;
+
+enum { REGAL_MOST_CANDIDATES = 24, REGAL_SAFE_ORDERS = 4 };
+
+typedef struct regal_candidates {
+  regal_search *search;
+  const regal_problem *problem;
+  regal_fit fit;
+  uint32_t *orders[REGAL_SAFE_ORDERS]; /* [ops] of the whole graph */
+  uint8_t *tried;                      /* [ops] a placement */
+  uint32_t *order;                     /* [ops] its own order, if it has one */
+  regal_candidate list[REGAL_MOST_CANDIDATES];
+  uint32_t count;
+  void *block;
+} regal_candidates;
+
+/* Finds them, without any pass. There may be none. */
+regal_status regal_candidates_find(regal_search *search,
+                                   regal_candidates *found);
+void regal_candidates_free(regal_candidates *found);
+
+#endif

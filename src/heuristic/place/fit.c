@@ -81,8 +81,10 @@ static regal_status run_rounds(fitting *f) {
 
 regal_status regal_method_fit(regal_search *search) {
   fitting f = {.search = search};
+  if (!search->best) /* in case that nothing fits */
+    REGAL_TRY(regal_method_single(search));
   if (!regal_safe_suits(search->problem))
-    return regal_method_heft(search);
+    return REGAL_OK;
   REGAL_TRY(regal_candidates_find(search, &f.found));
   regal_status status = run_rounds(&f);
   if (f.found.count)

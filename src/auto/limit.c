@@ -19,6 +19,7 @@
 #include "anneal/driver/annealers.h"
 #include "anneal/order/memory.h"
 #include "anneal/schedules.h"
+#include "heuristic/heuristics.h"
 
 /* Of what is left of the budget: for a plan that ignores the memory limit, and
  * for one that fits at all. */
@@ -28,6 +29,12 @@
  * ones are there. */
 #define LONG_SECONDS 2
 #define EARLY_SHARE 0.05
+/* For list schedules, which have no use for more; where the budget is
+ * evaluations, a pass takes as long as many moves. */
+#define FIT_SHARE 0.3
+#define MOST_PASSES 500
+/* A plan that fits and is so near the bound is not looked for without it. */
+#define NEAR_BOUND 0.03
 
 /* How a fast plan is made to fit: whether it does is also luck, and costs a
  * part of what is left. Temperatures are in mean run times of ops; much more
@@ -167,6 +174,21 @@ static regal_status shrink(const limit_run *run, const regal_plan *fast,
   return run_job(run, problem, run->by->share, &job, "fitting of that", fits);
 }
 
+/* List schedules within the limits: at once a plan that fits, where one is
+ * found at all. They end by themselves when more of them find nothing better.
+ */
+static regal_status run_fit(const limit_run *run) {
+  regal_search stage;
+  regal_search_stage(run->search, FIT_SHARE, &stage);
+  if (regal_budget_is_counted(&stage.budget))
+    regal_budget_cap(&stage.budget, MOST_PASSES);
+  regal_status status = regal_method_fit(&stage);
+  regal_search_close(&stage);
+  if (status == REGAL_OK)
+    regal_account_add(run->account, run->search, "list schedules that fit");
+  return status;
+}
+
 /* All that is left of the budget for a plan that was fast and now fits. */
 static regal_status refine(const limit_run *run) {
   const regal_problem *problem = run->search->problem;
@@ -195,12 +217,21 @@ static regal_status run_fast(const limit_run *run) {
   return fits && !regal_search_should_stop(search) ? refine(run) : REGAL_OK;
 }
 
+static bool is_near_bound(const regal_search *search) {
+  return search->best_fitness.excess == 0 &&
+         (double)search->best_fitness.value <=
+             (1 + NEAR_BOUND) * (double)search->bound.runtime_ns;
+}
+
 regal_status regal_auto_within_limit(regal_search *search,
                                      const regal_brkga_settings *brkga,
                                      regal_account *account) {
   limit_run run = {search, brkga, account, shrinking_for(search->problem)};
   if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
+  REGAL_TRY(run_fit(&run));
+  if (regal_search_should_stop(search) || is_near_bound(search))
+    return REGAL_OK;
   double seconds = search->budget.deadline - regal_seconds();
   if (wants_fit(search) && seconds > LONG_SECONDS && isfinite(seconds))
     REGAL_TRY(reduce_memory(&run, EARLY_SHARE));

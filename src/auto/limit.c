@@ -182,7 +182,7 @@ static regal_status run_fit(const limit_run *run) {
   regal_search_stage(run->search, FIT_SHARE, &stage);
   if (regal_budget_is_counted(&stage.budget))
     regal_budget_cap(&stage.budget, MOST_PASSES);
-  regal_status status = regal_method_fit(&stage);
+  regal_status status = regal_fit_within_limits(&stage, true);
   regal_search_close(&stage);
   if (status == REGAL_OK)
     regal_account_add(run->account, run->search, "list schedules that fit");

@@ -21,6 +21,9 @@ regal_status regal_method_zb_h1(regal_search *search); /* heuristic/pipeline */
 regal_status
 regal_method_gp_dfs(regal_search *search);           /* heuristic/partition */
 regal_status regal_method_fit(regal_search *search); /* heuristic/place */
+/* The same, for a search that goes on with something else: ends when more
+ * passes are of no use. */
+regal_status regal_fit_within_limits(regal_search *search, bool until_stalled);
 
 /* A row for each that takes milliseconds at most. */
 typedef struct regal_quick_method {

@@ -37,6 +37,7 @@ typedef struct regal_fit_device {
   uint32_t count;
   uint32_t pick;    /* op, or REGAL_NONE */
   int64_t start_ns; /* of the pick */
+  bool fetches;     /* the pick needs an input by a blocking transfer */
   double work_left; /* of its ops */
   bool stale;       /* the pick has to be looked for again */
 } regal_fit_device;

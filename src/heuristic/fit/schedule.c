@@ -226,6 +226,18 @@ static bool may_run(const regal_fit *fit, uint32_t op, uint32_t device) {
          fit->before[op] - fit->before[next] <= fit->setting.reach * fit->work;
 }
 
+static bool must_fetch(const regal_fit *fit, uint32_t op) {
+  const regal_problem *problem = fit->problem;
+  if (problem->machine->overlapped)
+    return false;
+  for (REGAL_ROW(i, problem->input_begin, op))
+    if (fit->placement[problem->producer[problem->input[i]]] !=
+            fit->placement[op] &&
+        fit->arrival_ns[fit->safe.slot_of_input[i]] == NOT_SENT)
+      return true;
+  return false;
+}
+
 /* The ready op that can start first, or a better one that starts soon after. */
 static void choose_pick(regal_fit *fit, uint32_t device) {
   regal_fit_device *at = &fit->device[device];
@@ -253,6 +265,19 @@ static void choose_pick(regal_fit *fit, uint32_t device) {
     pick++;
   at->pick = seen[pick];
   at->start_ns = start_ns[pick];
+  at->fetches = must_fetch(fit, seen[pick]);
+}
+
+/* Which of two picks goes first. Where transfers block, one that fetches an
+ * input goes before one of the same start that does not: that one might keep
+ * the sender busy. */
+static bool is_before(const regal_fit *fit, const regal_fit_device *a,
+                      const regal_fit_device *b) {
+  if (a->start_ns != b->start_ns)
+    return a->start_ns < b->start_ns;
+  if (a->fetches != b->fetches)
+    return a->fetches;
+  return goes_first(fit, a->pick, b->pick);
 }
 
 /* The device whose pick starts first, or REGAL_NONE. */
@@ -264,11 +289,7 @@ static uint32_t choose_device(regal_fit *fit) {
       choose_pick(fit, a);
     if (at->pick == REGAL_NONE)
       continue;
-    const regal_fit_device *leader =
-        &fit->device[best == REGAL_NONE ? a : best];
-    if (best == REGAL_NONE || at->start_ns < leader->start_ns ||
-        (at->start_ns == leader->start_ns &&
-         goes_first(fit, at->pick, leader->pick)))
+    if (best == REGAL_NONE || is_before(fit, at, &fit->device[best]))
       best = a;
   }
   return best;

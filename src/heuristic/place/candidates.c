@@ -16,7 +16,7 @@
 #include "heuristic/partition/partition.h"
 #include "heuristic/place/units.h"
 
-static void layout(regal_candidates *found, regal_carver *carver) {
+static void layout(regal_fit_candidates *found, regal_carver *carver) {
   size_t n = found->problem->ops;
   for (uint32_t k = 0; k < REGAL_SAFE_ORDERS; k++)
     found->orders[k] = regal_carve(carver, n, 4);
@@ -27,9 +27,11 @@ static void layout(regal_candidates *found, regal_carver *carver) {
     found->list[k].order = regal_carve(carver, n, 4);
   }
   regal_fit_layout(&found->fit, carver, found->problem);
+  if (!found->problem->machine->overlapped)
+    regal_walk_layout(&found->walk, carver, found->problem);
 }
 
-static regal_status make_orders(regal_candidates *found) {
+static regal_status make_orders(regal_fit_candidates *found) {
   const regal_problem *problem = found->problem;
   regal_context *context = found->search->context;
   static const regal_order_fn makers[REGAL_SAFE_ORDERS - 1] = {
@@ -41,12 +43,12 @@ static regal_status make_orders(regal_candidates *found) {
   return REGAL_OK;
 }
 
-static bool add_with(regal_candidates *found, const char *name,
+static bool add_with(regal_fit_candidates *found, const char *name,
                      const uint32_t *order) {
   size_t n = found->problem->ops;
   if (!regal_fit_begin(&found->fit, order, found->tried))
     return false;
-  regal_candidate *candidate = &found->list[found->count];
+  regal_fit_candidate *candidate = &found->list[found->count];
   candidate->name = name;
   memcpy(candidate->order, order, n * sizeof *order);
   memcpy(candidate->placement, found->tried, n);
@@ -57,7 +59,7 @@ static bool add_with(regal_candidates *found, const char *name,
 
 /* The placement that was tried, if it fits in some order. `own` is NULL, or the
  * order that it came with. */
-static bool add(regal_candidates *found, const char *name,
+static bool add(regal_fit_candidates *found, const char *name,
                 const uint32_t *own) {
   if (found->count == REGAL_MOST_CANDIDATES)
     return false;
@@ -71,7 +73,7 @@ static bool add(regal_candidates *found, const char *name,
 }
 
 /* The best plan so far is often one that fits where little does. */
-static void add_best(regal_candidates *found) {
+static void add_best(regal_fit_candidates *found) {
   const regal_plan *best = found->search->best;
   if (!best)
     return;
@@ -83,7 +85,7 @@ static void add_best(regal_candidates *found) {
  * where activations need more. */
 static const double memory_shares[] = {1, 0.8, 0.6, 0.4};
 
-static regal_status add_stages(regal_candidates *found,
+static regal_status add_stages(regal_fit_candidates *found,
                                const regal_units *units) {
   for (uint32_t turns = 1; turns <= 4; turns++)
     for (uint32_t back = 0; back < (turns > 1 ? 2 : 1); back++) {
@@ -105,7 +107,7 @@ static regal_status add_stages(regal_candidates *found,
 
 #define MOST_CUTS 3
 
-static regal_status add_cuts(regal_candidates *found,
+static regal_status add_cuts(regal_fit_candidates *found,
                              const regal_problem *problem) {
   regal_cuts *cuts;
   REGAL_TRY(regal_cuts_find(found->search->context, problem, &cuts));
@@ -118,7 +120,7 @@ static regal_status add_cuts(regal_candidates *found,
 }
 
 /* Of the problem, or of a gathered one. */
-static regal_status add_others(regal_candidates *found,
+static regal_status add_others(regal_fit_candidates *found,
                                const regal_problem *problem) {
   regal_context *context = found->search->context;
   REGAL_TRY(regal_heft_place(context, problem, found->tried));
@@ -129,7 +131,8 @@ static regal_status add_others(regal_candidates *found,
   return add_cuts(found, problem);
 }
 
-static regal_status add_of_units(regal_candidates *found, double fair_shares) {
+static regal_status add_of_units(regal_fit_candidates *found,
+                                 double fair_shares) {
   regal_context *context = found->search->context;
   regal_problem *gathered = NULL;
   regal_units *units;
@@ -147,7 +150,7 @@ static regal_status add_of_units(regal_candidates *found, double fair_shares) {
   return status;
 }
 
-static regal_status find(regal_candidates *found) {
+static regal_status find(regal_fit_candidates *found) {
   REGAL_TRY(make_orders(found));
   REGAL_TRY(add_of_units(found, 1));
   if (found->problem->shared && !found->count)
@@ -157,18 +160,18 @@ static regal_status find(regal_candidates *found) {
   return REGAL_OK;
 }
 
-regal_status regal_candidates_find(regal_search *search,
-                                   regal_candidates *found) {
-  *found = (regal_candidates){.search = search, .problem = search->problem};
+regal_status regal_fit_candidates_find(regal_search *search,
+                                       regal_fit_candidates *found) {
+  *found = (regal_fit_candidates){.search = search, .problem = search->problem};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(REGAL_CARVE_BLOCK(search->context, carver, layout(found, &carver)));
   found->block = carver.base;
   regal_status status = find(found);
   if (status != REGAL_OK)
-    regal_candidates_free(found);
+    regal_fit_candidates_free(found);
   return status;
 }
 
-void regal_candidates_free(regal_candidates *found) {
+void regal_fit_candidates_free(regal_fit_candidates *found) {
   regal_release(found->search->context, found->block);
 }

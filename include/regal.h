@@ -526,6 +526,17 @@ REGAL_API regal_status regal_evaluate(regal_context *context,
                                       regal_result **result);
 REGAL_API void regal_result_free(regal_result *result);
 
+/* Of a plan for a pipeline graph (docs/pipelines.md); microbatches is 0 for
+ * other graphs. */
+typedef struct regal_rates {
+  uint32_t microbatches;
+  double bubble; /* share of all device time that no op runs */
+  double microbatches_per_second;
+} regal_rates;
+
+/* O(ops + steps). */
+REGAL_API regal_rates regal_result_rates(const regal_result *result);
+
 typedef struct regal_method_info {
   const char *name, *help, *budget; /* what its budget means, or "none" */
 } regal_method_info;

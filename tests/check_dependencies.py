@@ -65,7 +65,7 @@ ROOMS = {
     "format/onnx": ["format/json", "format/proto"],
     # The table of graph formats.
     "format": ["format/tensorflow", "format/json", "format/onnx"],
-    "format/plan": ["format/json", "cost/model"],
+    "format/plan": ["format/json", "cost/model", "pipeline"],
     "dataset/archive": ["format"],
     "dataset/synthetic": ["graph"],
     "dataset": ["dataset/archive", "dataset/synthetic", "cost/model"],

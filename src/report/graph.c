@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a graph: `regal inspect`, for people, and `regal inspect --json`,
  * for programs. */
+#include "pipeline/pipeline.h"
 #include "report/figures.h"
 #include "report/layout.h"
 
@@ -33,6 +34,23 @@ static void put_times(regal_text *text, const regal_graph *graph) {
                       (double)graph->work_ns / (double)graph->critical_ns);
   regal_text_format(text, "%-16s%016llx\n", "checksum",
                     (unsigned long long)graph->checksum);
+}
+
+/* Of one device, which is never idle: no plan does better than that times the
+ * number of devices. */
+static double throughput(const regal_graph *graph, uint32_t microbatches) {
+  double work_ns = (double)graph->work_ns;
+  return work_ns > 0 ? microbatches / work_ns * 1e9 : 0;
+}
+
+static void put_pipeline(regal_text *text, const regal_graph *graph) {
+  uint32_t microbatches = regal_graph_microbatches(graph);
+  if (microbatches)
+    regal_text_format(text,
+                      "%-16s%u microbatches, at most %.4g per second a device "
+                      "(bubble rate 0)\n",
+                      "pipeline", microbatches,
+                      throughput(graph, microbatches));
 }
 
 static void put_op(regal_text *text, const regal_graph *graph, uint32_t op) {
@@ -121,6 +139,7 @@ regal_status regal_report_graph(regal_context *context,
   regal_text_init(&text, context);
   put_counts(&text, graph, &figures);
   put_times(&text, graph);
+  put_pipeline(&text, graph);
   put_largest_ops(&text, graph, &figures);
   put_largest_tensors(&text, graph, &figures);
   put_kinds(&text, graph, &figures);
@@ -133,6 +152,15 @@ regal_status regal_report_graph(regal_context *context,
 
 static void put_number(regal_text *text, const char *key, int64_t value) {
   regal_text_format(text, " \"%s\": %lld,\n", key, (long long)value);
+}
+
+static void put_pipeline_json(regal_text *text, const regal_graph *graph) {
+  uint32_t microbatches = regal_graph_microbatches(graph);
+  if (microbatches)
+    regal_text_format(text,
+                      " \"microbatches\": %u,\n"
+                      " \"microbatches_per_device_second\": %.6g,\n",
+                      microbatches, throughput(graph, microbatches));
 }
 
 static void put_notes_json(regal_text *text, const regal_graph *graph) {
@@ -164,6 +192,7 @@ regal_status regal_graph_info_save_json(regal_context *context,
   put_number(&text, "critical_path_ns", graph->critical_ns);
   put_number(&text, "tensor_bytes", graph->tensor_bytes);
   put_number(&text, "resident_bytes", graph->total_resident_bytes);
+  put_pipeline_json(&text, graph);
   regal_text_format(&text, " \"checksum\": \"%016llx\",\n",
                     (unsigned long long)graph->checksum);
   put_notes_json(&text, graph);

@@ -121,6 +121,16 @@ static void put_figure_row(regal_text *text, const regal_result *result,
       regal_layout_percent(before - after, before));
 }
 
+static void put_rates(regal_text *text, const regal_result *result) {
+  regal_rates rates = regal_result_rates(result);
+  if (rates.microbatches)
+    regal_text_format(text,
+                      "%-12s%u microbatches, %.4g per second, bubble rate "
+                      "%.1f%%\n",
+                      "pipeline", rates.microbatches,
+                      rates.microbatches_per_second, 100 * rates.bubble);
+}
+
 static void put_costs(regal_text *text, const regal_result *result) {
   bool memory = result->problem->objective == REGAL_MEMORY;
   regal_text_format(text, "\n%-12s%-12s%-12s%-12s%s\n", "", "before*",
@@ -129,6 +139,7 @@ static void put_costs(regal_text *text, const regal_result *result) {
   put_figure_row(text, result, !memory);
   if (result->fits)
     put_gap(text, result);
+  put_rates(text, result);
 }
 
 static void put_limit_verdict(regal_text *text, const regal_result *result) {

@@ -15,6 +15,16 @@ static void write_cost(regal_text *text, const regal_result *result) {
   regal_text_format(text, "]},\n");
 }
 
+static void write_rates(regal_text *text, const regal_result *result) {
+  regal_rates rates = regal_result_rates(result);
+  if (rates.microbatches)
+    regal_text_format(text,
+                      " \"pipeline\": {\"microbatches\": %u, \"bubble_rate\": "
+                      "%.6f, \"microbatches_per_second\": %.6g},\n",
+                      rates.microbatches, rates.bubble,
+                      rates.microbatches_per_second);
+}
+
 /* Everything but the steps and the closing brace. */
 static void write_head(regal_text *text, const regal_result *result) {
   const regal_problem *problem = result->problem;
@@ -35,6 +45,7 @@ static void write_head(regal_text *text, const regal_result *result) {
                     (unsigned long long)result->seed,
                     (unsigned long long)result->evaluations, result->seconds);
   write_cost(text, result);
+  write_rates(text, result);
   regal_text_format(
       text, " \"bound\": {\"runtime_ns\": %lld, \"peak_bytes\": %lld},\n",
       (long long)result->bound.runtime_ns, (long long)result->bound.peak_bytes);

@@ -33,6 +33,7 @@ typedef struct run {
   uint32_t calls;
   double slice;
   bool proven;       /* the last model is solved */
+  bool partly;       /* it does not have all of the memory limits */
   bool least_excess; /* of all plans, the best one has: proven */
   bool never_fits;   /* no plan is within the limit: proven */
 } run;
@@ -90,6 +91,7 @@ static regal_status take_answer(run *run, const regal_formulation *form,
   }
   raise_bound(run, form, answer);
   run->proven = answer->verdict == REGAL_CP_OPTIMAL;
+  run->partly = form->request.limits && !form->limits_kept;
   return REGAL_OK;
 }
 
@@ -207,6 +209,36 @@ static regal_status start(regal_search *search) {
   return status;
 }
 
+/* A model that has only a part of the memory limits proves a bound, and its
+ * plan may be beyond the limits. The rest of the time is for `auto`, from a
+ * seed of its own, which may reach that bound. */
+static regal_status search_on(run *run) {
+  regal_search stage;
+  regal_search_stage(run->search, 1, &stage);
+  stage.seed++;
+  stage.budget.limit = REGAL_NO_LIMIT;
+  regal_auto_settings settings = regal_auto_settings_of(run->search->options);
+  regal_status status = regal_auto(&stage, &settings);
+  regal_search_close(&stage);
+  return status;
+}
+
+static bool is_proven(const regal_search *search) {
+  bool memory = search->problem->objective == REGAL_MEMORY;
+  int64_t bound = memory ? search->bound.peak_bytes : search->bound.runtime_ns;
+  return fits(search) && search->plan_fitness.value <= bound;
+}
+
+static const char *verdict_of(const run *run) {
+  if (run->never_fits)
+    return "no plan fits the limit: proven";
+  if (!run->proven)
+    return "not solved to the end";
+  if (!run->partly || is_proven(run->search))
+    return "solved";
+  return "solved without the memory of tensors, which proves the bound only";
+}
+
 static void tell(run *run, regal_fitness before) {
   regal_search *search = run->search;
   if (!run->calls) {
@@ -214,9 +246,6 @@ static void tell(run *run, regal_fitness before) {
                                  "called");
     return;
   }
-  const char *end = run->never_fits ? "no plan fits the limit: proven"
-                    : run->proven   ? "solved"
-                                    : "not solved to the end";
   double gain = before.value && before.excess == search->plan_fitness.excess
                     ? 100.0 *
                           (double)(before.value - search->plan_fitness.value) /
@@ -225,7 +254,8 @@ static void tell(run *run, regal_fitness before) {
   regal_search_account(search,
                        "CP-SAT, %u call%s from the best of the quick plans: "
                        "%s, %.1f%% better",
-                       run->calls, run->calls == 1 ? "" : "s", end, gain);
+                       run->calls, run->calls == 1 ? "" : "s", verdict_of(run),
+                       gain);
 }
 
 regal_status regal_method_cp_sat(regal_search *search) {
@@ -238,6 +268,8 @@ regal_status regal_method_cp_sat(regal_search *search) {
   if (search->problem->ops > SMALL_OPS && regal_phases_apply(search->problem))
     REGAL_TRY(solve_phases(&run));
   REGAL_TRY(solve_steps(&run));
+  if (run.proven && run.partly && !regal_search_should_stop(search))
+    REGAL_TRY(search_on(&run));
   tell(&run, before);
   return REGAL_OK;
 }

@@ -84,7 +84,8 @@ static void measure_bytes(form *form) {
 }
 
 /* Clock and places are tied together by pairs of steps. With too many of them
- * the model leaves memory out; its bound is still valid. */
+ * the model has no places, and only what is held is limited; its bound is still
+ * valid. */
 static bool can_keep_limits(const form *form) {
   const regal_problem *problem = form->problem;
   size_t ways = form->both_ways ? 1 : problem->devices;
@@ -101,13 +102,16 @@ static regal_status choose_axes(form *form) {
   form->memory =
       !form->timed || (form->request.limits && can_keep_limits(form));
   form->limits_kept = form->memory && form->request.limits;
+  form->limits_held =
+      !form->memory && form->request.limits && !form->request.excess;
   measure_bytes(form);
   form->unit_ns = unit_of_time(problem);
   form->clock.timed = true;
   form->clock.horizon = form->request.at_most / form->unit_ns;
   form->places.horizon = regal_plan_most_steps(problem);
   if ((form->timed && form->clock.horizon >= LARGEST_NUMBER) ||
-      (form->memory && form->all_bytes / form->unit_bytes >= LARGEST_NUMBER))
+      ((form->memory || form->limits_held) &&
+       form->all_bytes / form->unit_bytes >= LARGEST_NUMBER))
     return regal_fail(form->model.context, REGAL_BAD_INPUT,
                       "cp-sat: times or sizes are beyond %lld, more than "
                       "CP-SAT can count; try --method auto",
@@ -386,6 +390,8 @@ static regal_status build(form *form) {
   }
   if (form->timed && form->memory)
     regal_formulate_order(form);
+  if (form->limits_held)
+    regal_formulate_held(form);
   return regal_cp_status(&form->model);
 }
 

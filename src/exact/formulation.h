@@ -72,6 +72,7 @@ typedef struct regal_formulation {
   regal_cp_model model;
   bool timed, memory; /* there is a clock; there are places */
   bool limits_kept;   /* solutions are within the limits, except for `excess` */
+  bool limits_held;   /* what solutions hold is, with any one working set */
   bool both_ways;     /* a tensor's two transfers are one step: d = 2 */
   int64_t unit_ns, unit_bytes;
   int64_t all_bytes; /* the sum of all sizes, not in units */
@@ -147,6 +148,9 @@ void regal_formulate_time(regal_formulation *formulation);
 void regal_formulate_order(regal_formulation *formulation);
 void regal_formulate_reuse(regal_formulation *formulation);
 void regal_formulate_memory(regal_formulation *formulation);
+void regal_formulate_held(regal_formulation *formulation);
+/* What an op needs while it runs, whatever its outputs are written over. */
+int64_t regal_exact_working_set(const regal_problem *problem, uint32_t op);
 
 /* later >= end of the op, when the condition holds. */
 void regal_exact_after_op(regal_formulation *formulation,

@@ -290,15 +290,33 @@ static int64_t resident(const assignment *a, uint32_t device) {
   return bytes;
 }
 
+static void assign_parameters(assignment *a) {
+  const regal_problem *problem = a->form->problem;
+  uint32_t d = a->form->devices;
+  for (uint32_t p = 0; p < problem->shared; p++)
+    for (REGAL_ROW(r, problem->reader_begin, p))
+      set_literal(
+          a, a->form->hold[(size_t)p * d + a->placement[problem->reader[r]]],
+          true);
+}
+
+/* The largest working set on each device. */
+static void assign_held(assignment *a) {
+  const form *form = a->form;
+  assign_parameters(a);
+  for (uint32_t op = 0; op < form->problem->ops; op++) {
+    int32_t room = form->room[a->placement[op]];
+    int64_t bytes = regal_exact_working_set(form->problem, op);
+    if (room != REGAL_CP_NONE)
+      set(a, room, regal_larger(a->values[room], bytes / form->unit_bytes));
+  }
+}
+
 static void assign_devices(assignment *a) {
   const form *form = a->form;
   const regal_problem *problem = form->problem;
   uint32_t d = form->devices;
-  for (uint32_t p = 0; p < problem->shared; p++)
-    for (REGAL_ROW(r, problem->reader_begin, p))
-      set_literal(a,
-                  form->hold[(size_t)p * d + a->placement[problem->reader[r]]],
-                  true);
+  assign_parameters(a);
   for (uint32_t b = 0; b < d; b++) {
     int64_t peak = a->cost->peak_bytes[a->relabel[b]];
     int64_t limit = problem->limit[b] / form->unit_bytes;
@@ -323,6 +341,8 @@ static void assign_all(assignment *a, const regal_plan *plan) {
   for (uint32_t op = 0; op < form->problem->ops; op++)
     makespan = regal_larger(makespan, a->clock.end[op]);
   set(a, form->makespan, makespan);
+  if (form->limits_held)
+    assign_held(a);
   if (!form->memory)
     return;
   assign_pairs(a);

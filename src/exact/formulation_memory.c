@@ -12,6 +12,10 @@
  * Steps may share a place. Then all their memory counts together, which never
  * is less than in either order of them: no plan is lost, and no solution is
  * better than its plan. formulation_reuse.c has outputs written over inputs.
+ *
+ * Where the model has no places, a limit still holds for what needs none of
+ * them: on each device the resident bytes, the parameters and the largest
+ * working set of an op.
  */
 #include "exact/formulation.h"
 
@@ -176,6 +180,38 @@ static void limit_excess(form *form) {
     regal_cp_term(&form->model, form->excess[a], 1);
   regal_cp_end(&form->model, INT64_MIN, units(form, form->request.excess), NULL,
                0);
+}
+
+/* -- What is held, without the order of steps ------------------------------ */
+
+int64_t regal_exact_working_set(const regal_problem *problem, uint32_t op) {
+  int64_t bytes = regal_problem_working_set(problem, op);
+  for (REGAL_ROW(t, problem->output_begin, op))
+    if (problem->may_reuse[t])
+      bytes -= problem->bytes[t];
+  return bytes;
+}
+
+static void hold_on_device(form *form, uint32_t device) {
+  const regal_problem *problem = form->problem;
+  regal_cp_model *model = &form->model;
+  form->room[device] =
+      regal_cp_variable(model, 0, units(form, form->all_bytes));
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    int32_t here = regal_exact_on(form, op, device);
+    int64_t bytes = regal_exact_working_set(problem, op);
+    if (here != REGAL_CP_FALSE)
+      regal_cp_after(model, form->room[device], REGAL_CP_NONE,
+                     units(form, bytes), &here, 1);
+  }
+  leave_room(form, device, REGAL_CP_NONE, units(form, problem->limit[device]));
+}
+
+void regal_formulate_held(regal_formulation *formulation) {
+  hold_parameters(formulation);
+  for (uint32_t a = 0; a < formulation->devices; a++)
+    if (formulation->problem->limit[a] != REGAL_UNLIMITED)
+      hold_on_device(formulation, a);
 }
 
 void regal_formulate_memory(regal_formulation *formulation) {

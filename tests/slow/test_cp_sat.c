@@ -350,6 +350,54 @@ static void test_interrupt(void **state) {
   regal_result_free(result);
 }
 
+/* LSTM layers over time steps, one parameter for each layer: 24 ops. */
+static void use_unrolled(search_bench *b) {
+  enum { LAYERS = 4, STEPS = 6 };
+  regal_builder *builder;
+  uint32_t parameter, id;
+  problem_end(b);
+  assert_int_equal(regal_builder_create(b->context, &builder), REGAL_OK);
+  for (uint32_t layer = 0; layer < LAYERS; layer++)
+    regal_builder_add_parameter(builder, 60 << 20, &parameter);
+  for (uint32_t layer = 0; layer < LAYERS; layer++)
+    for (uint32_t step = 0; step < STEPS; step++) {
+      char name[24];
+      snprintf(name, sizeof name, "%u.%u", layer, step);
+      regal_builder_add_op(builder, name, 100000, 0, 0, &id);
+      regal_builder_add_output(builder, id, 1 << 20, false);
+      regal_builder_add_parameter_use(builder, id, layer);
+      if (layer)
+        regal_builder_add_input(builder, id, id - STEPS, 0);
+      if (step)
+        regal_builder_add_input(builder, id, id - 1, 0);
+    }
+  assert_int_equal(regal_builder_finish(builder, &b->graph), REGAL_OK);
+}
+
+/* A model with too many pairs of steps for all of the limit: what it proves is
+ * a bound, and the search is not done before its time unless that is met. */
+static void test_done_is_proven(void **state) {
+  search_bench *b = *state;
+  use_unrolled(b);
+  set_option(b, "method", "cp-sat");
+  set_option(b, "devices", "24");
+  set_option(b, "memory-limit", "70MiB");
+  set_option(b, "transfers", "overlapped");
+  set_option(b, "bandwidth", "25GB");
+  make_problem(b);
+  b->options.threads = 2;
+  b->options.evaluations = 1;
+  b->options.time = 10;
+  regal_result *result = optimize(b);
+  assert_true(result->fits);
+  if (result->stop != REGAL_STOP_TIME)
+    assert_int_equal(result->stop, REGAL_STOP_BOUND);
+  /* six steps of one layer, and three layers after the first: a transfer each,
+   * for no device holds two layers */
+  assert_true(result->bound.runtime_ns > 9 * 100000 + 3 * 41943);
+  regal_result_free(result);
+}
+
 /* Stops when told to: time, and a target. */
 static void test_stops(void **state) {
   search_bench *b = *state;
@@ -388,7 +436,7 @@ int main(void) {
       SEARCH_TEST(test_any_machine), SEARCH_TEST(test_tight_limits),
       SEARCH_TEST(test_with_auto),   SEARCH_TEST(test_machines),
       SEARCH_TEST(test_evaluations), SEARCH_TEST(test_interrupt),
-      SEARCH_TEST(test_stops),
+      SEARCH_TEST(test_stops),       SEARCH_TEST(test_done_is_proven),
   };
   return cmocka_run_group_tests_name("cp_sat", tests, need_library, NULL);
 }

@@ -140,6 +140,79 @@ static void test_plans_are_solutions(void **state) {
   assert_true(reuse > 10);
 }
 
+/* So many steps that the model has only what is held: plans that just fit are
+ * solutions, and parameters cannot be left out. */
+static void test_what_is_held(void **state) {
+  regal_context *context = *state;
+  unsigned held = 0;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    regal_graph *graph;
+    regal_plan *plan;
+    regal_cost cost;
+    regal_test_random_graph(context, seed, 30, &graph);
+    regal_problem *problem =
+        toy_problem(context, graph, toy_machine(context, 24), REGAL_RUNTIME);
+    regal_test_random_plan(context, seed, graph, problem->machine, &plan);
+    assert_int_equal(regal_verify(context, problem, plan, &cost), REGAL_OK);
+    problem->limited = true;
+    for (uint32_t a = 0; a < problem->devices; a++)
+      problem->limit[a] = problem->machine->memory_limit[a] =
+          cost.max_peak_bytes;
+    check_plan(problem, plan, REGAL_EXACT_RUNTIME, seed);
+    regal_exact_request request = {.limits = true, .at_most = cost.runtime_ns};
+    regal_formulation form;
+    assert_int_equal(regal_formulate(context, problem, &request, &form),
+                     REGAL_OK);
+    assert_true(form.limits_kept != form.limits_held);
+    held += form.limits_held && problem->shared > 0;
+    regal_formulation_free(&form);
+    regal_plan_free(plan);
+    regal_problem_free(problem);
+    regal_graph_free(graph);
+  }
+  assert_true(held > 5);
+}
+
+/* A parameter that fits beside none of the others. */
+static void test_what_is_held_is_limited(void **state) {
+  regal_context *context = *state;
+  enum { OPS = 9 };
+  toy_op ops[OPS];
+  uint32_t order[OPS];
+  uint8_t placement[OPS] = {0};
+  for (uint32_t op = 0; op < OPS; op++) {
+    ops[op] = (toy_op){.run_ns = 1, .bytes = 1, .parameters = "1"};
+    order[op] = op;
+  }
+  ops[OPS - 1].reads = "a";
+  ops[OPS - 1].parameters = "2";
+  regal_graph *graph = TOY_GRAPH(context, ops);
+  regal_machine *machine = toy_machine(context, 64);
+  for (uint32_t a = 0; a < 64; a++)
+    machine->memory_limit[a] = 103;
+  regal_problem *problem = toy_problem(context, graph, machine, REGAL_RUNTIME);
+  regal_exact_request request = {.limits = true, .at_most = 10};
+  for (int fits = 1; fits >= 0; fits--) {
+    regal_plan *plan;
+    regal_cost cost;
+    regal_formulation form;
+    placement[OPS - 1] = (uint8_t)fits;
+    regal_plan_from_order(context, problem, order, placement, &plan);
+    assert_int_equal(regal_verify(context, problem, plan, &cost), REGAL_OK);
+    assert_int_equal(cost.excess_bytes == 0, fits);
+    regal_formulate(context, problem, &request, &form);
+    assert_true(form.limits_held);
+    int64_t *values = regal_alloc(context, form.model.variables, 8);
+    regal_formulation_assign(&form, plan, &cost, values);
+    assert_int_equal(check_values(&form.model, values) == -1, fits);
+    regal_release(context, values);
+    regal_formulation_free(&form);
+    regal_plan_free(plan);
+  }
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+}
+
 /* -- What is no solution ----------------------------------------------------
  */
 
@@ -519,6 +592,8 @@ static void test_allocations(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TOY_TEST(test_plans_are_solutions),
+      TOY_TEST(test_what_is_held),
+      TOY_TEST(test_what_is_held_is_limited),
       TOY_TEST(test_wrong_times_are_no_solutions),
       TOY_TEST(test_wrong_memory_is_no_solution),
       TOY_TEST(test_wrong_order_is_no_solution),

@@ -52,7 +52,9 @@ ROOMS = {
     "anneal/local": ["anneal/order", "anneal/peak"],
     "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/levels",
                "anneal/local", "heuristic/list"],
-    "auto": ["anneal", "evolve", "heuristic"],
+    # A last pass over a plan.
+    "tidy": ["search"],
+    "auto": ["anneal", "evolve", "heuristic", "tidy"],
     "exact": ["auto"],
     "nn": ["base/parallel"],
     "policy": ["cost/model", "nn"],

@@ -24,6 +24,7 @@
 #include "auto/limit.h"
 #include "evolve/methods.h"
 #include "heuristic/heuristics.h"
+#include "tidy/tidy.h"
 
 /* Tells which heuristic led. */
 static regal_status run_quick(regal_search *search, regal_account *account) {
@@ -105,16 +106,38 @@ regal_auto_settings regal_auto_settings_of(const regal_options *options) {
                                regal_schedule_given(options)};
 }
 
+/* Only at the end of all: what a search inside a search finds goes on. */
+static regal_status tidy_up(regal_search *search, const regal_budget *whole,
+                            regal_account *account) {
+  char what[64];
+  REGAL_TRY(regal_tidy(search, whole, what, sizeof what));
+  if (what[0])
+    regal_account_add(account, search, what);
+  return REGAL_OK;
+}
+
+static regal_status run_stages(regal_search *search,
+                               const regal_auto_settings *settings,
+                               regal_account *account) {
+  REGAL_TRY(run_quick(search, account));
+  if (wants_brkga(search) && !regal_search_should_stop(search))
+    REGAL_TRY(run_brkga(search, &settings->brkga, account));
+  if (search->problem->limited && !regal_search_should_stop(search))
+    REGAL_TRY(regal_auto_within_limit(search, &settings->brkga, account));
+  if (!regal_search_should_stop(search))
+    REGAL_TRY(run_annealing(search, &settings->annealing, account));
+  return REGAL_OK;
+}
+
 regal_status regal_auto(regal_search *search,
                         const regal_auto_settings *settings) {
   regal_account account = {.length = 0};
-  REGAL_TRY(run_quick(search, &account));
-  if (wants_brkga(search) && !regal_search_should_stop(search))
-    REGAL_TRY(run_brkga(search, &settings->brkga, &account));
-  if (search->problem->limited && !regal_search_should_stop(search))
-    REGAL_TRY(regal_auto_within_limit(search, &settings->brkga, &account));
-  if (!regal_search_should_stop(search))
-    REGAL_TRY(run_annealing(search, &settings->annealing, &account));
+  regal_budget whole = search->budget;
+  if (!search->parent)
+    whole = regal_tidy_reserve(search);
+  REGAL_TRY(run_stages(search, settings, &account));
+  if (!search->parent)
+    REGAL_TRY(tidy_up(search, &whole, &account));
   regal_search_account(search, "%s", account.text);
   return REGAL_OK;
 }

@@ -92,6 +92,17 @@ regal_status regal_search_cost(regal_search *search, const regal_plan *plan,
   return REGAL_OK;
 }
 
+/* By cost, and among equals by transfers. */
+static bool is_better(const regal_search *search, const regal_plan *plan,
+                      regal_fitness fitness) {
+  if (regal_fitness_less(fitness, search->plan_fitness))
+    return true;
+  return !regal_fitness_less(search->plan_fitness, fitness) &&
+         regal_crossings_less(
+             regal_plan_crossings(search->problem, plan),
+             regal_plan_crossings(search->problem, search->best));
+}
+
 regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
   regal_cost cost;
   regal_status status = regal_search_cost(search, plan, &cost);
@@ -100,7 +111,7 @@ regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
     return status;
   }
   regal_fitness fitness = regal_fitness_of(search->problem, &cost);
-  if (search->best && !regal_fitness_less(fitness, search->plan_fitness)) {
+  if (search->best && !is_better(search, plan, fitness)) {
     regal_plan_free(plan);
     return REGAL_OK;
   }

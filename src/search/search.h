@@ -99,8 +99,9 @@ void regal_search_close(regal_search *search);
 /* Costs a plan with the fast simulator. Does not count as an evaluation. */
 regal_status regal_search_cost(regal_search *search, const regal_plan *plan,
                                regal_cost *cost);
-/* Offers a plan: costs it, keeps it if it is better than the best so far, frees
- * it otherwise. Takes the plan over in any case. */
+/* Offers a plan: costs it, keeps it if it is better than the best so far, or
+ * as good with fewer transfers, frees it otherwise. Takes the plan over in any
+ * case. */
 regal_status regal_search_offer(regal_search *search, regal_plan *plan);
 /* The same for an order of all ops and a device for each. */
 regal_status regal_search_offer_order(regal_search *search,

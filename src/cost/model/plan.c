@@ -104,3 +104,16 @@ void regal_plan_relabel(const regal_problem *problem, const regal_plan *plan,
     relabel[0] = (uint8_t)step->device;
   }
 }
+
+regal_crossings regal_plan_crossings(const regal_problem *problem,
+                                     const regal_plan *plan) {
+  regal_crossings crossings = {0, 0};
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (regal_step_runs(step))
+      continue;
+    crossings.transfers++;
+    crossings.bytes += problem->bytes[regal_plan_tensor(problem, step)];
+  }
+  return crossings;
+}

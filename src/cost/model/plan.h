@@ -56,6 +56,21 @@ uint32_t regal_plan_tensor(const regal_problem *problem,
 void regal_plan_relabel(const regal_problem *problem, const regal_plan *plan,
                         uint8_t relabel[REGAL_MAX_DEVICES]);
 
+/* What a plan sends. Of plans of equal cost the one with fewer transfers, then
+ * fewer bytes, is better. */
+typedef struct regal_crossings {
+  int64_t transfers;
+  __int128 bytes;
+} regal_crossings;
+
+regal_crossings regal_plan_crossings(const regal_problem *problem,
+                                     const regal_plan *plan);
+
+static inline bool regal_crossings_less(regal_crossings a, regal_crossings b) {
+  return a.transfers != b.transfers ? a.transfers < b.transfers
+                                    : a.bytes < b.bytes;
+}
+
 static inline bool regal_step_runs(const regal_step *step) {
   return step->port == REGAL_RUN;
 }

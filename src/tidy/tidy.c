@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "tidy/parts.h"
 
 /* Of the budget: this share, but no more than this. An evaluation is a whole
@@ -309,6 +310,20 @@ static regal_status tidy(regal_search *search, const regal_budget *whole,
   return status;
 }
 
+static regal_shown show(__int128 bytes) {
+  return regal_show_bytes(bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX);
+}
+
+static void tell(regal_crossings before, regal_crossings after, char *what,
+                 size_t size) {
+  if (after.transfers < before.transfers)
+    snprintf(what, size, "tidied: %lld to %lld transfers",
+             (long long)before.transfers, (long long)after.transfers);
+  else if (regal_crossings_less(after, before))
+    snprintf(what, size, "tidied: %s to %s sent", show(before.bytes).text,
+             show(after.bytes).text);
+}
+
 regal_status regal_tidy(regal_search *search, const regal_budget *whole,
                         char *what, size_t size) {
   what[0] = 0;
@@ -317,9 +332,6 @@ regal_status regal_tidy(regal_search *search, const regal_budget *whole,
     return REGAL_OK;
   regal_crossings before = regal_plan_crossings(search->problem, search->best);
   REGAL_TRY(tidy(search, whole, before));
-  regal_crossings after = regal_plan_crossings(search->problem, search->best);
-  if (regal_crossings_less(after, before))
-    snprintf(what, size, "tidied: %lld to %lld transfers",
-             (long long)before.transfers, (long long)after.transfers);
+  tell(before, regal_plan_crossings(search->problem, search->best), what, size);
   return REGAL_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "heuristic/heuristics.h"
 #include "support/search_bench.h"
+#include "support/toy_graph.h"
 
 static void test_shares(void **state) {
   search_bench *b = *state;
@@ -140,6 +141,35 @@ static void listen(void *state, const regal_progress *progress) {
   heard->evaluations = progress->evaluations;
 }
 
+/* Of plans of equal cost the one with fewer transfers is kept, then the one
+ * that sends fewer bytes. */
+static void test_fewer_transfers_win(void **state) {
+  search_bench *b = *state;
+  const toy_op ops[] = {{.run_ns = 5, .bytes = 9},
+                        {.run_ns = 5, .bytes = 1, .reads = "a"},
+                        {.run_ns = 5, .bytes = 1, .reads = "b"}};
+  const uint32_t order[] = {0, 1, 2};
+  const uint8_t rows[][3] = {{0, 1, 0}, {0, 1, 1}, {0, 0, 1}, {0, 0, 0}};
+  const uint32_t steps[] = {5, 4, 4, 3};
+  regal_graph *graph = TOY_GRAPH(b->context, ops);
+  regal_problem *problem =
+      toy_problem(b->context, graph, toy_machine(b->context, 2), REGAL_RUNTIME);
+  regal_search search;
+  regal_search_open(&search, b->context, problem, NULL, 1, 10);
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(regal_search_offer_order(&search, order, rows[i]),
+                     REGAL_OK);
+    assert_int_equal(search.best->step_count, steps[i]);
+    assert_int_equal(search.best->steps[search.best->step_count - 1].device,
+                     rows[i][2]);
+  }
+  assert_int_equal(regal_search_offer_order(&search, order, rows[1]), REGAL_OK);
+  assert_int_equal(search.best->step_count, 3);
+  regal_search_close(&search);
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+}
+
 /* Nobody hears what is found for another view of the problem, only how far the
  * search is. */
 static void test_views_report_their_parent(void **state) {
@@ -177,6 +207,7 @@ int main(void) {
       SEARCH_TEST(test_stage),
       SEARCH_TEST(test_stage_that_ends_it),
       SEARCH_TEST(test_child),
+      SEARCH_TEST(test_fewer_transfers_win),
       SEARCH_TEST(test_views_report_their_parent),
   };
   return cmocka_run_group_tests_name("search", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every kind of machine that the options can describe, and speeds, for tests
- * that run methods on each; and what must hold for what they give. Include
- * after cmocka.h. */
+/* Every kind of machine that the options can describe, speeds, pins and groups,
+ * for tests that run methods on each; and what must hold for what they give.
+ * Include after cmocka.h. */
 #ifndef REGAL_TESTS_MACHINE_OPTIONS_H
 #define REGAL_TESTS_MACHINE_OPTIONS_H
 
@@ -13,27 +13,49 @@ typedef struct machine_option {
   const char *name, *devices, *transfers, *control, *latency, *bandwidth;
   double limit; /* of memory, in bounds of it; 0: none */
   bool speeds;  /* devices differ */
+  bool wishes;  /* pins and groups */
 } machine_option;
 
 static const machine_option machine_options[] = {
-    {"one device", "1", "blocking", "wait", "0", "0", 0, false},
-    {"blocking", "2", "blocking", "wait", "0", "0", 0, false},
-    {"costs", "2", "blocking", "wait", "10us", "25GB", 0, false},
-    {"overlapped", "2", "overlapped", "wait", "10us", "25GB", 0, false},
-    {"free links", "2", "overlapped", "wait", "0", "0", 0, false},
-    {"control", "2", "blocking", "transfer", "10us", "25GB", 0, false},
-    {"three", "3", "blocking", "wait", "10us", "25GB", 0, false},
-    {"four, links", "4", "overlapped", "transfer", "10us", "25GB", 0, false},
-    {"speeds", "2", "blocking", "wait", "10us", "25GB", 0, true},
-    {"speeds, links", "3", "overlapped", "wait", "10us", "25GB", 0, true},
-    {"limit", "2", "blocking", "wait", "0", "0", 1.2, false},
-    {"limit, costs", "2", "blocking", "wait", "10us", "25GB", 1.2, false},
-    {"limit, links", "3", "overlapped", "wait", "10us", "25GB", 1.2, true},
-    {"limit, four", "4", "blocking", "wait", "10us", "25GB", 1.2, false},
-    {"no plan fits", "2", "blocking", "wait", "0", "0", 0.5, false},
+    {"one device", "1", "blocking", "wait", "0", "0", 0, false, false},
+    {"blocking", "2", "blocking", "wait", "0", "0", 0, false, false},
+    {"costs", "2", "blocking", "wait", "10us", "25GB", 0, false, false},
+    {"overlapped", "2", "overlapped", "wait", "10us", "25GB", 0, false, false},
+    {"free links", "2", "overlapped", "wait", "0", "0", 0, false, false},
+    {"control", "2", "blocking", "transfer", "10us", "25GB", 0, false, false},
+    {"three", "3", "blocking", "wait", "10us", "25GB", 0, false, false},
+    {"four, links", "4", "overlapped", "transfer", "10us", "25GB", 0, false,
+     false},
+    {"speeds", "2", "blocking", "wait", "10us", "25GB", 0, true, false},
+    {"speeds, links", "3", "overlapped", "wait", "10us", "25GB", 0, true,
+     false},
+    {"wishes", "2", "blocking", "wait", "0", "0", 0, false, true},
+    {"wishes, links", "4", "overlapped", "wait", "10us", "25GB", 0, false,
+     true},
+    {"limit", "2", "blocking", "wait", "0", "0", 1.2, false, false},
+    {"limit, costs", "2", "blocking", "wait", "10us", "25GB", 1.2, false,
+     false},
+    {"limit, links", "3", "overlapped", "wait", "10us", "25GB", 1.2, true,
+     false},
+    {"limit, four", "4", "blocking", "wait", "10us", "25GB", 1.2, false, false},
+    {"no plan fits", "2", "blocking", "wait", "0", "0", 0.5, false, false},
 };
 
 enum { MACHINE_OPTIONS = sizeof machine_options / sizeof *machine_options };
+
+/* Every fifth op has a device; some pairs of others share one. */
+static inline void add_wishes(regal_machine *machine,
+                              const regal_graph *graph) {
+  machine->graph = graph;
+  for (uint32_t op = 0; op < graph->ops; op++)
+    if (op % 5 == 0)
+      assert_int_equal(
+          regal_machine_set_pin(machine, op, op / 5 % machine->devices),
+          REGAL_OK);
+    else if (op % 5 == 1 && op + 2 < graph->ops)
+      assert_int_equal(regal_machine_join(machine, op, op + 2), REGAL_OK);
+  regal_machine_settle(machine);
+}
 
 /* The bench's graph on this machine, for the bench's objective. */
 static inline void use_machine(search_bench *b, const machine_option *option) {
@@ -59,6 +81,8 @@ static inline void use_machine(search_bench *b, const machine_option *option) {
     if (option->limit > 0)
       machine->memory_limit[a] = (int64_t)((double)peak * option->limit);
   }
+  if (option->wishes)
+    add_wishes(machine, b->graph);
   assert_int_equal(regal_problem_bind(
                        b->context, b->graph, machine,
                        (enum regal_objective)b->options.objective, &b->problem),

@@ -9,6 +9,26 @@
 
 #define KINDS_SHOWN 10
 
+static uint32_t count_labelled(const regal_graph *graph,
+                               const regal_labels *labels) {
+  uint32_t count = 0;
+  for (uint32_t op = 0; op < graph->ops; op++)
+    count += regal_graph_label(graph, labels, op) != NULL;
+  return count;
+}
+
+/* What the graph asks of the machine, if it does. */
+static void put_wishes(regal_text *text, const regal_graph *graph) {
+  uint32_t pinned = count_labelled(graph, &graph->device);
+  uint32_t grouped = count_labelled(graph, &graph->group);
+  if (pinned)
+    regal_text_format(text, "%-16s%u ops must run on a given device\n", "pins",
+                      pinned);
+  if (grouped)
+    regal_text_format(text, "%-16s%u, of %u ops\n", "groups",
+                      graph->group.count, grouped);
+}
+
 static void put_counts(regal_text *text, const regal_graph *graph,
                        const regal_graph_figures *figures) {
   regal_text_format(text, "%-16s%u", "ops", graph->ops);
@@ -138,6 +158,7 @@ regal_status regal_report_graph(regal_context *context,
   REGAL_TRY(regal_figures_compute(context, graph, &figures));
   regal_text_init(&text, context);
   put_counts(&text, graph, &figures);
+  put_wishes(&text, graph);
   put_times(&text, graph);
   put_pipeline(&text, graph);
   put_largest_ops(&text, graph, &figures);
@@ -192,6 +213,8 @@ regal_status regal_graph_info_save_json(regal_context *context,
   put_number(&text, "critical_path_ns", graph->critical_ns);
   put_number(&text, "tensor_bytes", graph->tensor_bytes);
   put_number(&text, "resident_bytes", graph->total_resident_bytes);
+  put_number(&text, "pinned_ops", count_labelled(graph, &graph->device));
+  put_number(&text, "groups", graph->group.count);
   put_pipeline_json(&text, graph);
   regal_text_format(&text, " \"checksum\": \"%016llx\",\n",
                     (unsigned long long)graph->checksum);

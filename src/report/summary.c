@@ -49,6 +49,27 @@ static bool same_speed(const regal_machine *machine) {
   return true;
 }
 
+/* Entries of ops that are not REGAL_NONE; none without a list. */
+static uint32_t count_entries(const uint32_t *entries, uint32_t ops) {
+  uint32_t count = 0;
+  for (uint32_t op = 0; entries && op < ops; op++)
+    count += entries[op] != REGAL_NONE;
+  return count;
+}
+
+static void put_wishes(regal_text *text, const regal_machine *machine) {
+  uint32_t ops = machine->graph->ops;
+  uint32_t timed = regal_machine_count_timed(machine);
+  uint32_t pinned = count_entries(machine->pin, ops);
+  uint32_t grouped = count_entries(machine->group, ops);
+  if (timed)
+    regal_text_format(text, ", %u ops with times of their own", timed);
+  if (pinned)
+    regal_text_format(text, ", %u ops pinned", pinned);
+  if (grouped)
+    regal_text_format(text, ", %u ops in groups", grouped);
+}
+
 static void put_machine(regal_text *text, const regal_machine *machine) {
   regal_text_format(text, "%-12s%u device%s", "machine", machine->devices,
                     machine->devices == 1 ? "" : "s");
@@ -61,9 +82,7 @@ static void put_machine(regal_text *text, const regal_machine *machine) {
   }
   if (!same_speed(machine))
     regal_text_format(text, ", of several speeds");
-  uint32_t timed = regal_machine_count_timed(machine);
-  if (timed)
-    regal_text_format(text, ", %u ops with times of their own", timed);
+  put_wishes(text, machine);
   regal_text_format(text, "\n");
 }
 

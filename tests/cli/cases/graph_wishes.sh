@@ -9,6 +9,8 @@ END
 regal convert g.json -o g.pbtxt
 regal convert g.pbtxt -o again.json -q
 cat again.json
+regal inspect g.json | head -7
 regal optimize g.json -q --machine l4x4-pcie --devices 2 -o plan.json > report
 grep -A2 '"pins"' plan.json
+grep '^machine' report
 regal optimize g.json -q

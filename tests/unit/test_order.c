@@ -35,8 +35,9 @@ static uint32_t draw(fixture *f, uint32_t below) {
   return (uint32_t)regal_random_below(&f->random, below);
 }
 
-/* A case without memory; its links are overlapped in every other one. Of so
- * many ops one is placed anywhere, the others on their first device. */
+/* A case whose links are overlapped in every other one. Of so many ops one is
+ * placed anywhere, the others on their first device. Blocking transfers between
+ * several devices are late in every other one: only then memory has a limit. */
 static void set_up(fixture *f, uint64_t seed, uint32_t max_ops,
                    uint32_t devices, uint32_t one_in) {
   regal_machine *machine;
@@ -47,7 +48,7 @@ static void set_up(fixture *f, uint64_t seed, uint32_t max_ops,
   assert_int_equal(regal_problem_bind(f->context, f->graph, machine,
                                       REGAL_RUNTIME, &f->problem),
                    REGAL_OK);
-  f->problem->limited = false;
+  f->problem->limited = seed % 2;
   regal_carver carver = {NULL, 0};
   layout(f, &carver);
   f->block = regal_alloc(f->context, carver.used, 1);
@@ -64,6 +65,7 @@ static void set_up(fixture *f, uint64_t seed, uint32_t max_ops,
       f->placement[op] = (uint8_t)draw(f, f->problem->devices);
     while (!(f->problem->allowed[op] >> f->placement[op] & 1));
   }
+  f->order.late = regal_order_may_be_late(f->problem);
   regal_order_set(&f->order, order, f->placement);
 }
 
@@ -78,7 +80,7 @@ static int64_t walk(fixture *f) {
   for (uint32_t op = 0; op < f->problem->ops; op++)
     f->placement[op] = (uint8_t)f->order.cells[op].device;
   regal_fitness fitness =
-      f->problem->machine->overlapped
+      f->problem->machine->overlapped || f->order.late
           ? regal_walk_late(f->problem, &f->walk, f->order.op_at, f->placement,
                             NULL)
           : regal_walk_batched(f->problem, &f->walk, f->order.op_at,
@@ -208,7 +210,7 @@ static void test_read(void **state) {
     set_up(&f, seed, 80, 2 + seed % 2, 2);
     run_moves(&f, 20);
     int64_t cost = walk(&f);
-    bool links = f.problem->machine->overlapped;
+    bool links = f.problem->machine->overlapped || f.order.late;
     bool waits = f.problem->wait_begin[f.problem->ops] > 0;
     assert_int_equal(
         regal_plan_create(f.context, regal_plan_most_steps(f.problem), &plan),

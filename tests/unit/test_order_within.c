@@ -90,6 +90,7 @@ static void set_up(fixture *f, uint64_t seed, uint32_t max_ops,
   layout(f, &carver);
   regal_order_within_create(&f->within);
   regal_order_within_create(&f->anew);
+  f->order.late = regal_order_may_be_late(f->problem) && draw(f, 2);
   place_at_random(f);
   regal_order_within_set(&f->within, NULL, &fitness);
 }
@@ -134,8 +135,8 @@ static uint32_t draw_toggled(fixture *f) {
 static regal_fitness walk(fixture *f, uint32_t toggled) {
   uint8_t nothing = 0, *early = &nothing;
   if (f->within.by != REGAL_ORDER_EXCHANGES)
-    return regal_order_walk(f->problem, &f->anew.walk, f->order.op_at,
-                            f->order.device_of, NULL);
+    return (f->order.late ? regal_walk_late : regal_order_walk)(
+        f->problem, &f->anew.walk, f->order.op_at, f->order.device_of, NULL);
   if (toggled != REGAL_NONE)
     early = &f->within.exchanges.early[toggled];
   *early ^= 1;
@@ -186,18 +187,20 @@ static void run_moves(fixture *f, uint32_t moves) {
 
 static void run_cases(uint64_t first, uint64_t count, uint32_t max_ops,
                       uint32_t devices, uint32_t moves) {
-  uint32_t by[4] = {0}, lazy = 0;
+  uint32_t by[4] = {0}, late = 0, lazy = 0;
   for (uint64_t seed = first; seed < first + count; seed++) {
     fixture f;
     set_up(&f, seed, max_ops, devices);
     if (f.problem->devices > 1)
       run_moves(&f, moves);
     by[f.within.by]++;
+    late += f.order.late;
     lazy += f.lazy;
     tear_down(&f);
   }
   assert_true(by[REGAL_ORDER_LATE] > count / 8);
   assert_true(by[REGAL_ORDER_EXCHANGES] + by[REGAL_ORDER_WALKS] > count / 8);
+  assert_true(late > count / 16);
   assert_true(lazy > count / 8);
 }
 

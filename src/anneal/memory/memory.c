@@ -56,6 +56,7 @@ void regal_memory_layout(regal_memory *m, regal_carver *carver,
   m->problem = problem;
   m->ops = problem->ops;
   m->devices = problem->devices;
+  m->by_device = false;
   set_blocks(m);
   m->placement = regal_carve(carver, m->ops, 1);
   m->early = regal_carve(carver, problem->tensors, 1);

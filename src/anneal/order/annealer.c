@@ -115,7 +115,12 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   chain *c = state;
   regal_order_read(&c->order, plan, c->best_order, c->best_placement);
   c->random = (regal_random){key, 0};
+  c->order.late = false;
   regal_order_set(&c->order, c->best_order, c->best_placement);
+  if (regal_order_within_wants_late(&c->within)) {
+    c->order.late = true;
+    regal_order_set(&c->order, c->best_order, c->best_placement);
+  }
   set_scales(c);
   c->fitness = (regal_fitness){0, c->order.runtime_ns, 0};
   c->violation = regal_order_within_set(&c->within, plan, &c->fitness);
@@ -182,6 +187,7 @@ static void run(void *state, const regal_anneal_stretch *stretch) {
   if (c->problem->limited)
     set_price(c, stretch);
   double temperature = stretch->temperature * c->unit_ns;
+  c->progress = stretch->progress;
   double run_share = FIRST_RUNS + (LAST_RUNS - FIRST_RUNS) * stretch->progress;
   if (c->problem->limited)
     run_share *= LIMITED_RUNS;
@@ -202,6 +208,7 @@ static regal_fitness best(const void *state) {
 static void copy(void *to, const void *from) {
   chain *c = to;
   const chain *other = from;
+  c->order.late = other->order.late;
   regal_order_set(&c->order, other->order.op_at, other->order.device_of);
   regal_order_within_copy(&c->within, &other->within);
   c->unit_ns = other->unit_ns;
@@ -213,14 +220,21 @@ static void copy(void *to, const void *from) {
   keep_best(c);
 }
 
+/* Transfers that were late in the annealing need not be so in the plan. */
 static void write(void *state, regal_plan *plan) {
   chain *c = state;
   regal_walk *walk = &c->within.walk;
-  if (has_exchanges(c))
-    regal_walk_timely(c->problem, walk, c->best_order, c->best_placement,
-                      c->best_early, plan);
-  else
-    regal_order_walk(c->problem, walk, c->best_order, c->best_placement, plan);
+  const regal_problem *problem = c->problem;
+  const uint32_t *order = c->best_order;
+  const uint8_t *placement = c->best_placement;
+  if (has_exchanges(c)) {
+    regal_walk_timely(problem, walk, order, placement, c->best_early, plan);
+    return;
+  }
+  regal_fitness fitness =
+      regal_order_walk(problem, walk, order, placement, plan);
+  if (c->order.late && regal_fitness_less(c->best, fitness))
+    regal_walk_late(problem, walk, order, placement, plan);
 }
 
 const regal_annealer regal_annealer_order = {

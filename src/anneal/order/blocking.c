@@ -36,6 +36,10 @@
  * touched position and the mark where it meets the kept state); typically a few
  * blocks of 8 positions.
  *
+ * Where transfers are late, each is an exchange of its own before the first
+ * reader of its tensor, and the state is the clocks alone: exchanges ahead stay
+ * as they are behind the last touched position.
+ *
  * Two devices are so frequent that their state is kept in registers (`moment`).
  * `mode.two` is a constant wherever a function is inlined; with more devices
  * the same fields live in the arrays of the order.
@@ -43,11 +47,6 @@
 #include "anneal/order/moment.h"
 
 /* -- Forward --------------------------------------------------------------- */
-
-/* Pairs are kept at [smaller * d + larger]. */
-static uint32_t pair_of(uint32_t a, uint32_t b, uint32_t d) {
-  return a < b ? a * d + b : b * d + a;
-}
 
 static void log_exchange(regal_order *order, int64_t cost_ns, uint32_t position,
                          uint32_t a, uint32_t b) {
@@ -64,7 +63,7 @@ REGAL_INLINE void fetch_of_many(regal_order *order, uint32_t op,
   uint32_t d = problem->devices, end = problem->input_begin[op + 1];
   uint32_t device = device_of[op];
   for (uint32_t i = problem->input_begin[op]; i < end; i++) {
-    uint32_t home = device_of[made_by[i]], pair = pair_of(home, device, d);
+    uint32_t home = device_of[made_by[i]], pair = moment_pair(home, device, d);
     if (home == device || position_of[made_by[i]] < order->exchanged[pair])
       continue;
     int64_t cost = order->pending[pair];
@@ -77,12 +76,33 @@ REGAL_INLINE void fetch_of_many(regal_order *order, uint32_t op,
   }
 }
 
+/* Late: what the op is the first to read on its device. */
+REGAL_INLINE void fetch_late(regal_order *order, uint32_t op, uint32_t position,
+                             bool log) {
+  const regal_problem *problem = order->problem;
+  uint32_t d = problem->devices, device = order->device_of[op];
+  for (REGAL_ROW(i, problem->input_begin, op)) {
+    uint32_t tensor = problem->input[i];
+    uint32_t home = order->device_of[order->made_by[i]];
+    if (home == device ||
+        order->first_reader[(size_t)tensor * d + device] != op)
+      continue;
+    int64_t cost = regal_problem_transfer_ns(problem, tensor, home, device);
+    order->clock[home] = order->clock[device] =
+        regal_later(order->clock[home], order->clock[device]) + cost;
+    if (log)
+      log_exchange(order, cost, position, home, device);
+  }
+}
+
 REGAL_INLINE moment fetch(regal_order *order, uint32_t op, uint32_t position,
                           moment now, moment_mode mode) {
-  if (!mode.two) {
+  if (mode.late)
+    fetch_late(order, op, position, mode.log);
+  else if (!mode.two)
     fetch_of_many(order, op, position, mode.log);
+  if (!mode.two)
     return now;
-  }
   if (!regal_order_needs_exchange(order, op, order->cells[op].device,
                                   now.exchanged))
     return now;
@@ -105,7 +125,7 @@ static void add_pending(regal_order *order, uint32_t op, uint32_t device) {
     const uint32_t *readers = order->readers + (size_t)t * d;
     for (uint32_t a = 0; a < d; a++)
       if (a != device && readers[a])
-        order->pending[pair_of(a, device, d)] +=
+        order->pending[moment_pair(a, device, d)] +=
             regal_problem_transfer_ns(problem, t, device, a);
   }
 }
@@ -177,7 +197,7 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
     if (cell->awaited && !mode.log)
       now = note_end(order, op, moment_clock(order, now, device, mode), now,
                      mode);
-    if (!mode.two && costs && cell->leaves)
+    if (!mode.two && !mode.late && costs && cell->leaves)
       add_pending(order, op, device);
   }
   return now;
@@ -185,75 +205,18 @@ REGAL_INLINE moment run_block(regal_order *order, moment now, uint32_t first,
 
 /* -- Whether what is ahead is as it was ------------------------------------ */
 
-/* Whether two exchanges of devices a and b, at `kept` in the kept order and at
- * `now` in the changed one, part the ops alike. On which side the shifted op is
- * does not matter where it has nothing for the other device. */
-static bool part_alike(const regal_order *order, uint32_t a, uint32_t b,
-                       uint32_t kept, uint32_t now) {
-  uint32_t from = order->shifted_from, to = order->shifted_to;
-  const regal_problem *problem = order->problem;
-  if (from == to)
-    return kept == now;
-  if (kept - (from < kept) != now - (to < now))
-    return false;
-  if ((from < kept) == (to < now))
-    return true;
-  uint32_t op = order->op_at[to], device = order->cells[op].device;
-  if (order->flips > 0)
-    return false;
-  if (device != a && device != b)
-    return true;
-  uint32_t other = device == a ? b : a, d = problem->devices;
-  for (REGAL_ROW(t, problem->output_begin, op))
-    if (order->readers[(size_t)t * d + other])
-      return false;
-  return true;
-}
-
-static bool meets_many(const regal_order *order, uint32_t k, bool strictly) {
-  size_t d = order->problem->devices;
-  const uint32_t *exchanged = order->mark_exchanged + k * d * d;
-  const int64_t *pending = moment_mark_ns(order, k) + d;
-  for (uint32_t a = 0; a < d; a++)
-    for (uint32_t b = a + 1; b < d; b++) {
-      size_t pair = a * d + b;
-      uint32_t at = order->exchanged[pair];
-      bool alike =
-          strictly ? exchanged[pair] == at && !regal_order_is_crossed(order, at)
-                   : part_alike(order, a, b, exchanged[pair], at);
-      if (!alike || pending[pair] != order->pending[pair])
-        return false;
-    }
-  return true;
-}
-
 /* From here on the exchanges are those of the kept order. `strictly`: they were
  * at the same positions, too. */
 REGAL_INLINE bool meets(const regal_order *order, uint32_t k, moment now,
                         bool strictly, moment_mode mode) {
   const regal_order_mark *mark = &order->marks[k];
+  if (mode.late)
+    return true;
   if (!mode.two)
-    return meets_many(order, k, strictly);
+    return moment_meets_many(order, k, strictly);
   return mark->exchanged == now.exchanged &&
          mark->pending_ns == now.pending_ns &&
          !regal_order_is_crossed(order, now.exchanged);
-}
-
-/* Whether every device that reads the k-th flipped op's outputs has exchanged
- * since with the devices that it is and was on. */
-static bool is_exchanged(const regal_order *order, uint32_t k) {
-  const regal_problem *problem = order->problem;
-  uint32_t d = problem->devices, op = order->flipped[k];
-  uint32_t at = order->position[op], from = order->flipped_from[k];
-  uint32_t device = order->cells[op].device;
-  for (REGAL_ORDER_SLOTS(slot, problem, op)) {
-    uint32_t c = slot % d;
-    if (order->readers[slot] &&
-        ((c != from && order->exchanged[pair_of(c, from, d)] <= at) ||
-         (c != device && order->exchanged[pair_of(c, device, d)] <= at)))
-      return false;
-  }
-  return true;
 }
 
 /* The first position from mark `k` on where an op reads what a flipped one has
@@ -264,7 +227,7 @@ REGAL_INLINE uint32_t next_reader(const regal_order *order, uint32_t k,
   for (uint32_t i = 0; order->seeks_readers && i < order->flips; i++) {
     bool exchanged = mode.two
                          ? order->position[order->flipped[i]] < now.exchanged
-                         : is_exchanged(order, i);
+                         : moment_is_exchanged(order, i);
     if (exchanged)
       continue;
     uint32_t at = regal_order_next_reader(order, i, k << order->block_bits);
@@ -430,7 +393,35 @@ static void find_tails(regal_order *order) {
     find_all_tails(order, (moment_mode){.log = true});
 }
 
+/* -- Late ------------------------------------------------------------------ */
+
+static int64_t cost_late(regal_order *order, int64_t allowed) {
+  return simulate(order, allowed, (moment_mode){.late = true});
+}
+
+static void keep_late(regal_order *order) {
+  simulate(order, INT64_MAX, (moment_mode){.late = true, .keep = true});
+  order->old_firsts = 0;
+}
+
+static void reset_late(regal_order *order) {
+  simulate_all(order, (moment_mode){.late = true, .keep = true});
+}
+
+static void find_tails_late(regal_order *order) {
+  find_all_tails(order, (moment_mode){.late = true, .log = true});
+}
+
+static void undo_late(regal_order *order) {
+  while (order->old_firsts > 0) {
+    const regal_order_first *old = &order->old_first[--order->old_firsts];
+    order->first_reader[old->slot] = old->op;
+  }
+}
+
 const regal_order_kind regal_order_two = {cost,       keep, reset,
                                           find_tails, NULL, 10};
 const regal_order_kind regal_order_many = {cost,       keep, reset,
                                            find_tails, NULL, 3};
+const regal_order_kind regal_order_late = {
+    cost_late, keep_late, reset_late, find_tails_late, undo_late, 3};

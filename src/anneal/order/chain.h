@@ -12,6 +12,7 @@ typedef struct regal_order_chain {
   const regal_problem *problem;
   regal_order order;
   regal_random random;
+  double progress;             /* of the whole run, 0 to 1 */
   uint32_t *by_fold, *fold_at; /* [ops] each other's inverse */
   uint32_t *best_order;        /* [ops] */
   uint8_t *best_placement;     /* [ops] */

@@ -15,6 +15,7 @@ typedef struct moment_mode {
   bool two;  /* devices */
   bool keep; /* marks and ends are written on the way */
   bool log;  /* exchanges go to the log; clocks do not matter */
+  bool late; /* each transfer before its first reader: no state but clocks */
 } moment_mode;
 
 /* The state before a position. */
@@ -33,11 +34,14 @@ static inline int64_t *moment_mark_ns(const regal_order *order, uint32_t k) {
   return order->mark_ns + (size_t)k * order->mark_size;
 }
 
-static inline void moment_load(regal_order *order, uint32_t k, int64_t delay) {
+static inline void moment_load(regal_order *order, uint32_t k, int64_t delay,
+                               bool late) {
   size_t d = order->problem->devices;
   const int64_t *mark = moment_mark_ns(order, k);
   for (uint32_t a = 0; a < d; a++)
     order->clock[a] = mark[a] + delay;
+  if (late)
+    return;
   memcpy(order->pending, mark + d, d * d * sizeof *mark);
   memcpy(order->exchanged, order->mark_exchanged + k * d * d,
          d * d * sizeof *order->exchanged);
@@ -63,7 +67,7 @@ REGAL_INLINE moment moment_at(regal_order *order, uint32_t k,
     now.pending_ns = mark->pending_ns;
     now.exchanged = mark->exchanged;
   } else {
-    moment_load(order, k, clock_delay);
+    moment_load(order, k, clock_delay, mode.late);
   }
   return now;
 }
@@ -76,12 +80,14 @@ REGAL_INLINE void moment_save(regal_order *order, uint32_t k, moment now,
         {now.clock0, now.clock1}, now.pending_ns, now.exchanged, now.awaited};
     return;
   }
+  order->mark_awaited[k] = now.awaited;
   memcpy(moment_mark_ns(order, k), order->clock, d * sizeof *order->clock);
+  if (mode.late)
+    return;
   memcpy(moment_mark_ns(order, k) + d, order->pending,
          d * d * sizeof *order->pending);
   memcpy(order->mark_exchanged + k * d * d, order->exchanged,
          d * d * sizeof *order->exchanged);
-  order->mark_awaited[k] = now.awaited;
 }
 
 /* All that is kept from mark `first` to mark `end - 1` happens later. */
@@ -151,6 +157,73 @@ REGAL_INLINE bool moment_is_delayed(const regal_order *order, uint32_t k,
   return moment_is_quiet(order, k, now, mode) ||
          (now.awaited == moment_kept_awaited(order, k, mode) &&
           now.least == *delay && now.most == *delay);
+}
+
+/* -- Exchanges between several devices ------------------------------------- */
+
+/* Pairs are kept at [smaller * d + larger]. */
+static inline uint32_t moment_pair(uint32_t a, uint32_t b, uint32_t d) {
+  return a < b ? a * d + b : b * d + a;
+}
+
+/* Whether two exchanges of devices a and b, at `kept` in the kept order and at
+ * `now` in the changed one, part the ops alike. On which side the shifted op is
+ * does not matter where it has nothing for the other device. */
+static inline bool moment_parts_alike(const regal_order *order, uint32_t a,
+                                      uint32_t b, uint32_t kept, uint32_t now) {
+  uint32_t from = order->shifted_from, to = order->shifted_to;
+  const regal_problem *problem = order->problem;
+  if (from == to)
+    return kept == now;
+  if (kept - (from < kept) != now - (to < now))
+    return false;
+  if ((from < kept) == (to < now))
+    return true;
+  uint32_t op = order->op_at[to], device = order->cells[op].device;
+  if (order->flips > 0)
+    return false;
+  if (device != a && device != b)
+    return true;
+  uint32_t other = device == a ? b : a, d = problem->devices;
+  for (REGAL_ROW(t, problem->output_begin, op))
+    if (order->readers[(size_t)t * d + other])
+      return false;
+  return true;
+}
+
+static inline bool moment_meets_many(const regal_order *order, uint32_t k,
+                                     bool strictly) {
+  size_t d = order->problem->devices;
+  const uint32_t *exchanged = order->mark_exchanged + k * d * d;
+  const int64_t *pending = moment_mark_ns(order, k) + d;
+  for (uint32_t a = 0; a < d; a++)
+    for (uint32_t b = a + 1; b < d; b++) {
+      size_t pair = a * d + b;
+      uint32_t at = order->exchanged[pair];
+      bool alike =
+          strictly ? exchanged[pair] == at && !regal_order_is_crossed(order, at)
+                   : moment_parts_alike(order, a, b, exchanged[pair], at);
+      if (!alike || pending[pair] != order->pending[pair])
+        return false;
+    }
+  return true;
+}
+
+/* Whether every device that reads the k-th flipped op's outputs has exchanged
+ * since with the devices that it is and was on. */
+static inline bool moment_is_exchanged(const regal_order *order, uint32_t k) {
+  const regal_problem *problem = order->problem;
+  uint32_t d = problem->devices, op = order->flipped[k];
+  uint32_t at = order->position[op], from = order->flipped_from[k];
+  uint32_t device = order->cells[op].device;
+  for (REGAL_ORDER_SLOTS(slot, problem, op)) {
+    uint32_t c = slot % d;
+    if (order->readers[slot] &&
+        ((c != from && order->exchanged[moment_pair(c, from, d)] <= at) ||
+         (c != device && order->exchanged[moment_pair(c, device, d)] <= at)))
+      return false;
+  }
+  return true;
 }
 
 #endif

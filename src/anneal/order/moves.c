@@ -12,6 +12,7 @@
 #define MEMORY_SHARE 0.3   /* of moves for memory, where it is counted */
 #define CROWDED_SHARE 0.75 /* of moves where a limit is passed, if one is */
 #define SWAP_REACH 32      /* positions */
+#define PLAIN_PROGRESS 0.8 /* then ops of one device are shifted by any way */
 
 static uint32_t draw(regal_order_chain *c, uint32_t below) {
   return (uint32_t)regal_random_below(&c->random, below);
@@ -27,6 +28,25 @@ static void shift(regal_order_chain *c, uint32_t op, bool far) {
     last = last > at + reach ? at + reach : last;
   }
   regal_order_shift(&c->order, op, first + draw(c, last - first + 1));
+}
+
+/* Past so many ops of its own device, sooner or later; if there are fewer, past
+ * as many as there are. To pass ops of other devices alone changes next to
+ * nothing. */
+static void shift_past(regal_order_chain *c, uint32_t op, uint32_t count) {
+  const regal_order *order = &c->order;
+  uint32_t first, last, at = order->position[op], to = at;
+  uint32_t device = order->device_of[op];
+  bool later = draw(c, 2);
+  regal_order_range(c->problem, order->position, op, &first, &last);
+  for (uint32_t i = at; count > 0 && i != (later ? last : first);) {
+    i = later ? i + 1 : i - 1;
+    if (order->device_of[order->op_at[i]] != device)
+      continue;
+    to = i;
+    count--;
+  }
+  regal_order_shift(&c->order, op, to);
 }
 
 static bool may_flip(const regal_order_chain *c, uint32_t op, uint32_t device) {
@@ -183,6 +203,21 @@ static void move_few(regal_order_chain *c, uint32_t op, uint32_t device,
     flip_cluster(c, op, device, cluster_size(c));
 }
 
+/* An op that has one device only can but be shifted. Shifts past ops of other
+ * devices cost nothing, so that all of them are accepted: they only disorder
+ * what is good. But some ways lead through them, and at the end they do no
+ * harm. */
+static void move_pinned(regal_order_chain *c, uint32_t op, uint32_t kind) {
+  if (kind == 0 && c->progress > PLAIN_PROGRESS)
+    shift(c, op, false);
+  else
+    shift_past(c, op, 1u << draw(c, 4));
+}
+
+static bool is_pinned(const regal_problem *problem, uint32_t op) {
+  return (problem->allowed[op] & (problem->allowed[op] - 1)) == 0;
+}
+
 /* Runs, fewer of them as the search goes on, under a memory limit moves for
  * memory, and moves of a few ops. */
 void regal_order_move(regal_order_chain *c, double run_share) {
@@ -190,6 +225,10 @@ void regal_order_move(regal_order_chain *c, double run_share) {
   uint64_t dice = regal_random_next(&c->random);
   uint32_t device = other_device(c, op);
   double share = (double)(dice >> 11) * 0x1p-53;
+  if (is_pinned(c->problem, op)) {
+    move_pinned(c, op, dice & 15);
+    return;
+  }
   if (share < run_share)
     flip_run(c, op, device);
   else if (regal_order_within_exchanges(&c->within) && share > 1 - MEMORY_SHARE)

@@ -20,7 +20,7 @@ static uint32_t block_bits_of(uint32_t devices) {
 
 static void layout_marks(regal_order *order, regal_carver *carver) {
   size_t d = order->problem->devices;
-  bool two = regal_order_kind_of(order->problem) == &regal_order_two;
+  bool two = regal_order_kind_of(order) == &regal_order_two;
   order->block_bits = block_bits_of((uint32_t)d);
   order->block = 1u << order->block_bits;
   order->marks_count = (order->problem->ops >> order->block_bits) + 1;
@@ -56,16 +56,19 @@ static void layout_times(regal_order *order, regal_carver *carver) {
   order->tail_free_sent = regal_carve(carver, slots, 8);
 }
 
-/* Exchanges of one pass: an op needs at most one for each of its inputs. */
+/* Exchanges of one pass: an op needs at most one for each of its inputs; and,
+ * unless they are late, for each other device. */
 static size_t most_exchanges(const regal_problem *problem) {
   size_t most = (size_t)problem->ops * (problem->devices - 1);
-  return most < problem->uses ? most : problem->uses;
+  bool more = problem->uses < most || regal_order_may_be_late(problem);
+  return more ? problem->uses : most;
 }
 
 void regal_order_layout(regal_order *order, regal_carver *carver,
                         const regal_problem *problem) {
   size_t d = problem->devices, ops = problem->ops;
   order->problem = problem;
+  order->late = false;
   order->op_at = regal_carve(carver, ops, 4);
   order->position = regal_carve(carver, ops, 4);
   order->cells = regal_carve(carver, ops, sizeof *order->cells);
@@ -81,6 +84,10 @@ void regal_order_layout(regal_order *order, regal_carver *carver,
   order->link = order->clock ? order->clock + d : NULL; /* as in a mark */
   order->pending = regal_carve(carver, d * d, 8);
   order->exchanged = regal_carve(carver, d * d, 4);
+  bool late = regal_order_may_be_late(problem);
+  order->first_reader = regal_carve(carver, late ? problem->tensors * d : 0, 4);
+  order->old_first = regal_carve(carver, late ? 2 * (size_t)problem->uses : 0,
+                                 sizeof *order->old_first);
   order->log = regal_carve(carver, most_exchanges(problem), sizeof *order->log);
 }
 
@@ -121,6 +128,16 @@ static uint32_t count_waits(const regal_order *order, uint32_t op) {
   return waits;
 }
 
+static void find_first_readers(regal_order *order) {
+  uint32_t d = order->problem->devices;
+  for (uint32_t t = 0; order->late && t < order->problem->tensors; t++)
+    for (uint32_t a = 0; a < d; a++)
+      order->first_reader[(size_t)t * d + a] =
+          order->readers[(size_t)t * d + a]
+              ? regal_order_find_first(order, t, a)
+              : REGAL_NONE;
+}
+
 /* Ops of a group, from its leader on. */
 static void link_groups(regal_order *order) {
   const uint32_t *leader = order->problem->leader;
@@ -139,12 +156,14 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
   uint32_t d = problem->devices;
   memcpy(order->op_at, op_at, problem->ops * sizeof *op_at);
   memset(order->readers, 0, (size_t)problem->tensors * d * 4);
+  memset(order->load_ns, 0, sizeof order->load_ns);
   for (uint32_t i = 0; i < problem->ops; i++) {
     uint32_t op = op_at[i], device = placement[op];
     order->position[op] = i;
     order->cells[op].device = (uint16_t)device;
     order->device_of[op] = (uint8_t)device;
     order->cells[op].run_ns = regal_problem_run_ns(problem, op, device);
+    order->load_ns[device] += order->cells[op].run_ns;
     for (REGAL_ROW(k, problem->input_begin, op)) {
       order->made_by[k] = problem->producer[problem->input[k]];
       order->readers[(size_t)problem->input[k] * d + device]++;
@@ -158,11 +177,12 @@ void regal_order_set(regal_order *order, const uint32_t *op_at,
         problem->wait_begin[op + 1] > problem->wait_begin[op];
   }
   link_groups(order);
+  find_first_readers(order);
   order->trial = 0;
   order->has_tails = false;
   order->refused = 0;
   regal_order_begin_move(order);
-  regal_order_kind_of(problem)->reset(order);
+  regal_order_kind_of(order)->reset(order);
 }
 
 /* -- Moves ----------------------------------------------------------------- */
@@ -175,6 +195,7 @@ void regal_order_begin_move(regal_order *order) {
   order->crowded = order->problem->machine->overlapped;
   order->seeks_readers = false;
   order->bounded = order->settled = 0;
+  order->old_firsts = 0;
   order->undo_count = order->changed_from = order->changed_to = 0;
 }
 
@@ -253,7 +274,9 @@ static void change_device(regal_order *order, uint32_t op, uint32_t to) {
   move_outputs(order, op, from, to);
   cell->device = (uint16_t)to;
   order->device_of[op] = (uint8_t)to;
+  order->load_ns[from] -= cell->run_ns;
   cell->run_ns = regal_problem_run_ns(order->problem, op, to);
+  order->load_ns[to] += cell->run_ns;
   count_leaving(order, op);
   cell->remote = count_remote(order, op);
   if (!order->problem->has_waits)
@@ -284,10 +307,21 @@ void regal_order_flip_group(regal_order *order, uint32_t op, uint32_t device) {
     regal_order_flip(order, k, device);
 }
 
+/* The largest load of a device: no plan takes less. */
+static int64_t largest_load(const regal_order *order) {
+  int64_t load = 0;
+  for (uint32_t a = 0; a < order->problem->devices; a++)
+    load = regal_later(load, order->load_ns[a]);
+  return load;
+}
+
 int64_t regal_order_cost(regal_order *order, int64_t allowed) {
-  const regal_order_kind *kind = regal_order_kind_of(order->problem);
+  const regal_order_kind *kind = regal_order_kind_of(order);
   if (order->touched_count == 0)
     return order->runtime_ns;
+  int64_t least = order->flips > 0 ? largest_load(order) : 0;
+  if (least > allowed)
+    return least;
   regal_order_join_touched(order);
   return kind->cost(order, allowed);
 }
@@ -295,14 +329,14 @@ int64_t regal_order_cost(regal_order *order, int64_t allowed) {
 void regal_order_keep(regal_order *order, int64_t runtime_ns) {
   if (order->touched_count == 0)
     return;
-  regal_order_kind_of(order->problem)->keep(order);
+  regal_order_kind_of(order)->keep(order);
   order->runtime_ns = runtime_ns;
   order->has_tails = false;
   order->refused = 0;
 }
 
 void regal_order_take_back(regal_order *order) {
-  const regal_order_kind *kind = regal_order_kind_of(order->problem);
+  const regal_order_kind *kind = regal_order_kind_of(order);
   if (kind->undo)
     kind->undo(order);
   for (uint32_t i = order->flips; i-- > 0;)

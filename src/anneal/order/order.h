@@ -5,7 +5,9 @@
  * Transfers follow from order and placement: with blocking transfers they are
  * batched (decode/pending.h), with links each is late, just before its first
  * reader (decode/walk.h). So the run time is a function of the order and the
- * placement alone.
+ * placement alone. Between several devices under a memory limit blocking
+ * transfers may be late, too (`late`): this takes longer, but what such an
+ * order holds can be counted move by move (anneal/order/within.h).
  *
  * A move is tried in place: shifts and flips change the order and the
  * placement, and note which positions they touch (anneal/order/touch.c); `cost`
@@ -76,6 +78,11 @@ typedef struct regal_order_undo {
   regal_order_sent sent;
 } regal_order_undo;
 
+typedef struct regal_order_first {
+  size_t slot;
+  uint32_t op;
+} regal_order_first;
+
 typedef struct regal_order regal_order;
 
 struct regal_order {
@@ -88,7 +95,9 @@ struct regal_order {
   uint32_t *readers;          /* [tensors * devices] */
   uint32_t *next_member;      /* [ops] of the same group, ascending, or
                                  REGAL_NONE; where there are groups */
-  int64_t runtime_ns;         /* of what is kept */
+  int64_t load_ns[REGAL_MAX_DEVICES]; /* run times of each device's ops */
+  int64_t runtime_ns;                 /* of what is kept */
+  bool late; /* blocking transfers are; set before the order */
 
   /* What the move at hand has changed. */
   uint32_t shifted_from, shifted_to; /* positions; equal: none */
@@ -131,6 +140,12 @@ struct regal_order {
   uint32_t tails_from;   /* position: from here on there are tails */
   uint32_t tails_wanted; /* a trial would have needed them from here on */
 
+  /* Blocking and late only: the first reader of a tensor on a device, as an op
+   * or REGAL_NONE; and what a move has changed of this. */
+  uint32_t *first_reader;       /* [tensors * devices] */
+  regal_order_first *old_first; /* [2 * uses] */
+  uint32_t old_firsts;
+
   /* Scratch of simulations. */
   int64_t *clock, *pending, *link; /* [d], [d * d], [d * d] */
   uint32_t *exchanged;             /* [d * d] */
@@ -152,6 +167,11 @@ typedef struct regal_order_exchange {
 
 void regal_order_layout(regal_order *order, regal_carver *carver,
                         const regal_problem *problem);
+/* Whether transfers can be made late by setting `late`. */
+static inline bool regal_order_may_be_late(const regal_problem *problem) {
+  return problem->limited && problem->devices > 2 &&
+         !problem->machine->overlapped;
+}
 /* Takes over an order and a placement, and simulates it. */
 void regal_order_set(regal_order *order, const uint32_t *op_at,
                      const uint8_t *placement);
@@ -179,8 +199,9 @@ void regal_order_keep(regal_order *order, int64_t runtime_ns);
 void regal_order_take_back(regal_order *order);
 
 /* What a walk over a whole order says, memory included, with transfers as the
- * simulation has them, or later where that fits a memory limit better. `plan`
- * is NULL, or gets the steps. O(ops + edges). */
+ * simulation has them (batched if they block and are not said to be late), or
+ * later where that fits a memory limit better. `plan` is NULL, or gets the
+ * steps. O(ops + edges). */
 regal_fitness regal_order_walk(const regal_problem *problem, regal_walk *walk,
                                const uint32_t *op_at, const uint8_t *placement,
                                regal_plan *plan);
@@ -191,8 +212,11 @@ void regal_order_touch_shift(regal_order *order);
 /* The op has been on device `from`. */
 void regal_order_touch_flip(regal_order *order, uint32_t op, uint32_t from);
 /* The move is complete: sorts the stretches, and joins those that share a
- * block. */
+ * block. Where transfers block and are late, first readers follow the move. */
 void regal_order_join_touched(regal_order *order);
+/* The first op that reads the tensor on the device, or REGAL_NONE. */
+uint32_t regal_order_find_first(const regal_order *order, uint32_t tensor,
+                                uint32_t device);
 /* Blocking: the first reader at or after a position of what the k-th flipped op
  * makes, or REGAL_NONE. */
 uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
@@ -212,13 +236,17 @@ typedef struct regal_order_kind {
 
 extern const regal_order_kind regal_order_two;   /* blocking, two devices */
 extern const regal_order_kind regal_order_many;  /* blocking */
+extern const regal_order_kind regal_order_late;  /* blocking, late transfers */
 extern const regal_order_kind regal_order_links; /* overlapped */
 
 static inline const regal_order_kind *
-regal_order_kind_of(const regal_problem *problem) {
+regal_order_kind_of(const regal_order *order) {
+  const regal_problem *problem = order->problem;
   if (problem->machine->overlapped)
     return &regal_order_links;
-  return problem->devices == 2 ? &regal_order_two : &regal_order_many;
+  if (problem->devices == 2)
+    return &regal_order_two;
+  return order->late ? &regal_order_late : &regal_order_many;
 }
 
 /* Two devices: whether an input of the op was made on the other device since

@@ -42,7 +42,7 @@ static void touch_readers(regal_order *order, uint32_t op) {
 
 /* -- Links ----------------------------------------------------------------- */
 
-/* The first op that reads the tensor on the device, or NONE. */
+/* Its position, or NONE. */
 static uint32_t first_reader(const regal_order *order, uint32_t tensor,
                              uint32_t device) {
   const regal_problem *problem = order->problem;
@@ -51,6 +51,12 @@ static uint32_t first_reader(const regal_order *order, uint32_t tensor,
     if (order->cells[problem->consumer[u]].device == device)
       first = regal_smaller32(first, order->position[problem->consumer[u]]);
   return first;
+}
+
+uint32_t regal_order_find_first(const regal_order *order, uint32_t tensor,
+                                uint32_t device) {
+  uint32_t at = first_reader(order, tensor, device);
+  return at == REGAL_NONE ? REGAL_NONE : order->op_at[at];
 }
 
 /* What the op reads may be sent earlier to its new device, and later to
@@ -141,13 +147,54 @@ uint32_t regal_order_next_reader(const regal_order *order, uint32_t k,
   return next;
 }
 
+/* -- Blocking and late ----------------------------------------------------- */
+
+/* The tensors that the op reads may have another first reader on the device. */
+static void update_first(regal_order *order, uint32_t op, uint32_t device) {
+  const regal_problem *problem = order->problem;
+  for (REGAL_ROW(i, problem->input_begin, op)) {
+    uint32_t tensor = problem->input[i];
+    size_t slot = (size_t)tensor * problem->devices + device;
+    uint32_t *first = &order->first_reader[slot], old = *first;
+    uint32_t now = regal_order_find_first(order, tensor, device);
+    if (now == old)
+      continue;
+    order->old_first[order->old_firsts++] = (regal_order_first){slot, old};
+    *first = now;
+    if (old != REGAL_NONE)
+      touch_op(order, old);
+    if (now != REGAL_NONE)
+      touch_op(order, now);
+  }
+}
+
+/* Devices meet where an output of a flipped op is read first. */
+static void touch_first_readers(regal_order *order, uint32_t op) {
+  for (REGAL_ORDER_SLOTS(slot, order->problem, op))
+    if (order->readers[slot])
+      touch_op(order, order->first_reader[slot]);
+}
+
+static void update_first_readers(regal_order *order) {
+  if (order->shifted_from != order->shifted_to) {
+    uint32_t op = order->op_at[order->shifted_to];
+    update_first(order, op, order->device_of[op]);
+  }
+  for (uint32_t k = 0; k < order->flips; k++) {
+    update_first(order, order->flipped[k], order->flipped_from[k]);
+    update_first(order, order->flipped[k], order->device_of[order->flipped[k]]);
+  }
+  for (uint32_t k = 0; k < order->flips; k++)
+    touch_first_readers(order, order->flipped[k]);
+}
+
 /* -- Both ------------------------------------------------------------------ */
 
 void regal_order_touch_flip(regal_order *order, uint32_t op, uint32_t from) {
   touch_op(order, op);
   if (order->problem->machine->overlapped)
     touch_links(order, op, from);
-  else
+  else if (!order->late)
     touch_producers(order, op);
 }
 
@@ -174,6 +221,9 @@ static void join_stretches(regal_order *order) {
 void regal_order_join_touched(regal_order *order) {
   if (order->problem->machine->overlapped)
     return;
-  find_readers(order);
+  if (order->late)
+    update_first_readers(order);
+  else
+    find_readers(order);
   join_stretches(order);
 }

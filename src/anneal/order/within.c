@@ -5,30 +5,36 @@
 /* Building an account anew takes as long as so many moves, about: a slack that
  * lasts for fewer is not worth it. */
 #define WORTH_MOVES 64
+#define WORTH_WALKS 16 /* a walk takes no less */
 #define FIRST_WAIT 16
 #define LONGEST_WAIT 65536
 
-regal_order_counts regal_order_counts_of(const regal_problem *problem) {
+/* What the order at hand is counted by. */
+static regal_order_counts counts_of(const regal_order_within *within) {
+  const regal_problem *problem = within->order->problem;
   if (!problem->limited)
     return REGAL_ORDER_NO_LIMIT;
   if (regal_order_memory_suits(problem))
     return REGAL_ORDER_EXCHANGES;
-  return problem->machine->overlapped && regal_limits_suit(problem)
-             ? REGAL_ORDER_LATE
-             : REGAL_ORDER_WALKS;
+  bool late = problem->machine->overlapped || within->order->late;
+  return late && within->can_count ? REGAL_ORDER_LATE : REGAL_ORDER_WALKS;
 }
 
 void regal_order_within_layout(regal_order_within *within, regal_carver *carver,
                                regal_order *order) {
   const regal_problem *problem = order->problem;
+  bool may_be_late =
+      problem->machine->overlapped || regal_order_may_be_late(problem);
   within->order = order;
-  within->by = regal_order_counts_of(problem);
+  within->can_count =
+      problem->limited && may_be_late && regal_limits_suit(problem);
+  within->by = counts_of(within);
   if (within->by == REGAL_ORDER_EXCHANGES)
     regal_order_memory_layout(&within->exchanges, carver, order);
-  if (within->by == REGAL_ORDER_LATE)
+  if (within->can_count)
     regal_limits_layout(&within->limits, carver, problem, order->op_at,
                         order->position);
-  if (within->by != REGAL_ORDER_NO_LIMIT)
+  if (problem->limited)
     regal_order_slack_layout(&within->room, carver, problem);
   regal_walk_layout(&within->walk, carver, problem);
 }
@@ -36,7 +42,7 @@ void regal_order_within_layout(regal_order_within *within, regal_carver *carver,
 void regal_order_within_create(regal_order_within *within) {
   if (within->by == REGAL_ORDER_EXCHANGES)
     regal_order_memory_create(&within->exchanges);
-  if (within->by == REGAL_ORDER_LATE)
+  if (within->can_count)
     regal_limits_create(&within->limits);
   if (within->by != REGAL_ORDER_NO_LIMIT)
     regal_order_slack_create(&within->room, within->order->problem);
@@ -108,12 +114,25 @@ static void finish(regal_order_within *within, bool keeps) {
 
 /* -- The slack ------------------------------------------------------------- */
 
+static bool lasts_long(const regal_order_within *within, int64_t slack) {
+  int64_t moves = within->by == REGAL_ORDER_WALKS ? WORTH_WALKS : WORTH_MOVES;
+  return slack / moves > within->room.usual_change;
+}
+
+bool regal_order_within_wants_late(regal_order_within *within) {
+  const regal_problem *problem = within->order->problem;
+  within->by = counts_of(within);
+  return within->can_count && regal_order_may_be_late(problem) &&
+         !lasts_long(within,
+                     regal_order_slack_find(&within->room, within->order));
+}
+
 /* Of the order that is kept. Where it lasts for few moves, it is longer until
  * it is looked at again. */
 static void find_slack(regal_order_within *within) {
   int64_t slack = regal_order_slack_find(&within->room, within->order);
   uint32_t wait = within->wait ? 2 * within->wait : FIRST_WAIT;
-  bool lasts = slack / WORTH_MOVES > within->room.usual_change;
+  bool lasts = lasts_long(within, slack);
   wait = wait < LONGEST_WAIT ? wait : LONGEST_WAIT;
   within->slack = lasts ? slack : 0;
   within->wait = lasts ? 0 : wait;
@@ -142,6 +161,7 @@ static bool use_slack(regal_order_within *within, uint32_t toggled) {
 
 double regal_order_within_set(regal_order_within *within,
                               const regal_plan *plan, regal_fitness *fitness) {
+  within->by = counts_of(within);
   if (within->by == REGAL_ORDER_NO_LIMIT)
     return 0;
   if (plan && within->by == REGAL_ORDER_EXCHANGES)

@@ -4,8 +4,18 @@
  *
  * - the slack (anneal/order/slack.h): far from all limits nothing is counted;
  * - blocking transfers between two devices: anneal/order/memory.h;
- * - overlapped transfers, which are late: anneal/memory/limits.h;
- * - blocking transfers between several devices: a walk over the whole order.
+ * - late transfers: anneal/memory/limits.h. These are overlapped ones; and
+ *   blocking ones between several devices where an order is near its limits;
+ * - else, where blocking transfers are batched between several devices: a walk
+ *   over the whole order.
+ *
+ * Batched transfers bring and free tensors where devices meet, which follows
+ * from the whole order; between several devices nothing less than a walk says
+ * when. Late ones belong to their first reader. They make devices meet more
+ * often, but moves are ten to twenty times as fast, and near a limit more of
+ * them fit, because nothing arrives before it is needed. Far from all limits
+ * the slack lasts, and batched transfers are as fast. So an annealing begins
+ * with the one or the other, by the slack of its first order.
  *
  * While the slack lasts the second or third is not kept up to date; once it is
  * used up, it is built anew. The slack is looked at again after more and more
@@ -36,16 +46,18 @@ typedef struct regal_order_within {
   int64_t slack; /* that is left; 0: memory is counted */
   uint32_t wait; /* moves to count before it is looked for again */
   uint32_t waited;
-  bool stale;   /* the account is not of what is kept */
-  bool rebuilt; /* the account was built anew for the move at hand */
+  bool can_count; /* late transfers by anneal/memory/limits.h */
+  bool stale;     /* the account is not of what is kept */
+  bool rebuilt;   /* the account was built anew for the move at hand */
 } regal_order_within;
-
-regal_order_counts regal_order_counts_of(const regal_problem *problem);
 
 void regal_order_within_layout(regal_order_within *within, regal_carver *carver,
                                regal_order *order);
 /* What does not depend on the order; once after the layout. */
 void regal_order_within_create(regal_order_within *within);
+/* Whether an annealing of the order at hand, whose transfers are batched,
+ * should have late ones instead: the order is then to be set again. */
+bool regal_order_within_wants_late(regal_order_within *within);
 /* Takes over what the order has; `plan` is NULL or the plan it was read from.
  * Sets the excess, or where it walks the whole fitness. Returns the
  * violation. */

@@ -36,6 +36,10 @@ static regal_status run_quick(regal_search *search, regal_account *account) {
     if (regal_fitness_less(search->best_fitness, before))
       best = quick->name;
   }
+  regal_fitness before = search->best_fitness;
+  REGAL_TRY(regal_start_pipelines(search));
+  if (regal_fitness_less(search->best_fitness, before))
+    best = "a pipeline schedule";
   regal_account_add(account, search, best);
   return REGAL_OK;
 }

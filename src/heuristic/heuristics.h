@@ -34,6 +34,9 @@ typedef struct regal_quick_method {
 extern const regal_quick_method
     regal_quick_methods[]; /* the last has no name */
 
+/* Schedules of pipelines, if the graph is one. */
+regal_status regal_start_pipelines(regal_search *search);
+
 /* All of them, one after the other. */
 regal_status regal_start_quickly(regal_search *search);
 

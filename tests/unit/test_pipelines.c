@@ -301,6 +301,20 @@ static void test_machines(void **state) {
   }
 }
 
+/* It begins with them. */
+static void test_auto_is_no_worse(void **state) {
+  search_bench *b = *state;
+  set_option(b, "transfers", "overlapped");
+  set_option(b, "devices", "4");
+  set_option(b, "memory-limit", "2GB");
+  use_pipeline(b, "layers=16,microbatches=8,parameter=300MB,activation=20MB,"
+                  "weight-activation=10MB");
+  b->options.evaluations = 1;
+  int64_t found = run_time(b, "auto");
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+    assert_true(found <= run_time(b, methods[m]));
+}
+
 static void test_pins_and_groups(void **state) {
   search_bench *b = *state;
   static const char *const machines[] = {
@@ -462,6 +476,7 @@ int main(void) {
       SEARCH_TEST(test_zero_bubble),
       SEARCH_TEST(test_stages_fit),
       SEARCH_TEST(test_machines),
+      SEARCH_TEST(test_auto_is_no_worse),
       SEARCH_TEST(test_pins_and_groups),
       SEARCH_TEST(test_copies),
       SEARCH_TEST(test_schedules_of_copies),

@@ -2,6 +2,8 @@
 /* The methods `gpipe`, `1f1b`, `interleaved` and `zb-h1`: what pipelines are
  * run with today, to compare with. They need a pipeline graph.
  *
+ * `auto` begins with them, too, where it can.
+ *
  * Memory along the cuts is estimated. If a plan turns out not to fit, the cuts
  * are made again for a smaller limit, a few times. */
 #include "base/carve.h"
@@ -41,24 +43,49 @@ static regal_status run(regal_search *search, regal_pipe *pipe) {
   return REGAL_OK;
 }
 
-static regal_status schedule(regal_search *search,
-                             regal_pipeline_schedule kind) {
+/* A schedule for a pipeline that has been read. */
+static regal_status run_schedule(regal_search *search,
+                                 const regal_pipeline *pipeline,
+                                 regal_pipeline_schedule kind) {
   regal_context *context = search->context;
-  regal_pipeline *pipeline;
+  const regal_options *options = search->options;
   regal_pipe pipe = {.context = context,
                      .problem = search->problem,
+                     .pipeline = pipeline,
                      .schedule = kind,
                      .chunks_each = 1};
   regal_carver carver = {NULL, 0};
-  if (kind == REGAL_INTERLEAVED && search->options)
-    pipe.chunks_each = (uint32_t)search->options->pipeline_chunks;
-  REGAL_TRY(regal_pipeline_read(context, search->problem->graph, &pipeline));
-  pipe.pipeline = pipeline;
-  regal_status status =
-      REGAL_CARVE_BLOCK(context, carver, layout(&pipe, &carver));
-  if (status == REGAL_OK)
-    status = run(search, &pipe);
+  if (kind == REGAL_INTERLEAVED)
+    pipe.chunks_each = options ? (uint32_t)options->pipeline_chunks : 2;
+  REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&pipe, &carver)));
+  regal_status status = run(search, &pipe);
   regal_release(context, carver.base);
+  return status;
+}
+
+static regal_status schedule(regal_search *search,
+                             regal_pipeline_schedule kind) {
+  regal_pipeline *pipeline;
+  REGAL_TRY(
+      regal_pipeline_read(search->context, search->problem->graph, &pipeline));
+  regal_status status = run_schedule(search, pipeline, kind);
+  regal_pipeline_free(pipeline);
+  return status;
+}
+
+/* gpipe has nothing that 1f1b has not. */
+regal_status regal_start_pipelines(regal_search *search) {
+  static const regal_pipeline_schedule kinds[] = {REGAL_1F1B, REGAL_INTERLEAVED,
+                                                  REGAL_ZB_H1};
+  const regal_graph *graph = search->problem->graph;
+  regal_pipeline *pipeline;
+  if (search->problem->devices == 1 || !regal_graph_microbatches(graph))
+    return REGAL_OK;
+  regal_status status = regal_pipeline_read(search->context, graph, &pipeline);
+  if (status != REGAL_OK)
+    return status == REGAL_BAD_INPUT ? REGAL_OK : status;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !status; i++)
+    status = run_schedule(search, pipeline, kinds[i]);
   regal_pipeline_free(pipeline);
   return status;
 }

@@ -133,7 +133,7 @@
   INTEGER(restart, "restart", 0, 0, 1000000, "GENERATIONS", "brkga", RESULT, \
     "redraw the population after this many without gain; 0 = never") \
   TEXT(annealer, "annealer", 0, "NAME", "anneal", RESULT, \
-    "annealer: order, phase or memory; tuned if not given") \
+    "annealer: order, phase, memory or steps; tuned if not given") \
   REAL(hot, "hot", 0, 1e-12, 1e9, "T", "anneal", RESULT, \
     "initial temperature, in mean op times or peaks; tuned if not given") \
   REAL(cold, "cold", 0, 1e-12, 1e9, "T", "anneal", RESULT, \

@@ -48,10 +48,11 @@ ROOMS = {
     "anneal/order": ["anneal/driver", "anneal/memory", "heuristic/cut"],
     "anneal/phase": ["anneal/driver", "heuristic/cut"],
     "anneal/peak": ["anneal/driver", "anneal/memory"],
+    "anneal/steps": ["anneal/driver"],
     "anneal/levels": ["anneal/driver"],
     "anneal/local": ["anneal/order", "anneal/peak"],
-    "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/levels",
-               "anneal/local", "heuristic/list"],
+    "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/steps",
+               "anneal/levels", "anneal/local", "heuristic/list"],
     # A last pass over a plan.
     "tidy": ["search"],
     "auto": ["anneal", "evolve", "heuristic", "tidy"],

@@ -226,8 +226,8 @@ static regal_status anneal(regal_search *search, bool levels) {
   if (given.annealer[0] &&
       (!annealer || strcmp(annealer->name, given.annealer) != 0))
     return regal_fail(search->context, REGAL_BAD_INPUT,
-                      "--annealer: \"%s\" is none of order, phase and memory, "
-                      "or not for this problem",
+                      "--annealer: \"%s\" is none of order, phase, memory "
+                      "and steps, or not for this problem",
                       given.annealer);
   if (!annealer || regal_search_should_stop(search))
     return REGAL_OK;

@@ -10,7 +10,8 @@
 #define REGAL_ANNEALERS(ROW)                                                   \
   ROW(memory)                                                                  \
   ROW(phase)                                                                   \
-  ROW(order)
+  ROW(order)                                                                   \
+  ROW(steps)
 
 #define REGAL_DECLARE_ANNEALER(name)                                           \
   extern const regal_annealer regal_annealer_##name;

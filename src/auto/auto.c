@@ -10,6 +10,8 @@
  *   3. Under a memory limit a search of its own (limit.c).
  *   4. Annealing with all that is left, by the schedule that was tuned for
  *      problems of this kind and size and for this budget (anneal/schedules.c).
+ *   5. On small graphs the end of the budget is for annealing of all steps,
+ *      transfers too (steps.c).
  *
  * Why no bandit that learns which stage pays: budgets are short, a second or
  * less, and the order and the shares were measured on training graphs. Fixed
@@ -22,6 +24,7 @@
 #include "anneal/schedules.h"
 #include "auto/auto.h"
 #include "auto/limit.h"
+#include "auto/steps.h"
 #include "evolve/methods.h"
 #include "heuristic/heuristics.h"
 #include "tidy/tidy.h"
@@ -120,10 +123,10 @@ static regal_status tidy_up(regal_search *search, const regal_budget *whole,
   return REGAL_OK;
 }
 
-static regal_status run_stages(regal_search *search,
-                               const regal_auto_settings *settings,
-                               regal_account *account) {
-  REGAL_TRY(run_quick(search, account));
+/* What needs a budget. */
+static regal_status run_searches(regal_search *search,
+                                 const regal_auto_settings *settings,
+                                 regal_account *account) {
   if (wants_brkga(search) && !regal_search_should_stop(search))
     REGAL_TRY(run_brkga(search, &settings->brkga, account));
   if (search->problem->limited && !regal_search_should_stop(search))
@@ -131,6 +134,29 @@ static regal_status run_stages(regal_search *search,
   if (!regal_search_should_stop(search))
     REGAL_TRY(run_annealing(search, &settings->annealing, account));
   return REGAL_OK;
+}
+
+/* The same with a part of the budget, the end of it for all steps. */
+static regal_status run_then_steps(regal_search *search, double share,
+                                   const regal_auto_settings *settings,
+                                   regal_account *account) {
+  regal_search stage;
+  regal_search_stage(search, 1 - share, &stage);
+  regal_status status = run_searches(&stage, settings, account);
+  regal_search_close(&stage);
+  if (status != REGAL_OK || regal_search_should_stop(search))
+    return status;
+  return regal_auto_anneal_steps(search, account);
+}
+
+static regal_status run_stages(regal_search *search,
+                               const regal_auto_settings *settings,
+                               regal_account *account) {
+  REGAL_TRY(run_quick(search, account));
+  double share = regal_auto_steps_share(search->problem);
+  if (share > 0 && !regal_search_should_stop(search))
+    return run_then_steps(search, share, settings, account);
+  return run_searches(search, settings, account);
 }
 
 regal_status regal_auto(regal_search *search,

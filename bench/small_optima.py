@@ -82,7 +82,7 @@ def solve(folder, program, name, options):
     out = folder / "out.plan"
     done = subprocess.run([program, "optimize", folder / f"{name}.json", "--machine",
                            folder / f"{name}.machine.json", "-q", "-o", out, *options],
-                          check=False, stderr=subprocess.DEVNULL)
+                          check=False, stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 3):
         sys.exit(done.returncode)
     plan = json.loads(out.read_text())

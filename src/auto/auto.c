@@ -12,6 +12,8 @@
  *      problems of this kind and size and for this budget (anneal/schedules.c).
  *   5. On small graphs the end of the budget is for annealing of all steps,
  *      transfers too (steps.c).
+ *   6. Where transfers overlap, the links of the best plan are sorted anew
+ *      (links.c).
  *
  * Why no bandit that learns which stage pays: budgets are short, a second or
  * less, and the order and the shares were measured on training graphs. Fixed
@@ -24,6 +26,7 @@
 #include "anneal/schedules.h"
 #include "auto/auto.h"
 #include "auto/limit.h"
+#include "auto/links.h"
 #include "auto/steps.h"
 #include "evolve/methods.h"
 #include "heuristic/heuristics.h"
@@ -166,6 +169,7 @@ regal_status regal_auto(regal_search *search,
   if (!search->parent)
     whole = regal_tidy_reserve(search);
   REGAL_TRY(run_stages(search, settings, &account));
+  REGAL_TRY(regal_auto_sort_links(search, &account));
   if (!search->parent)
     REGAL_TRY(tidy_up(search, &whole, &account));
   regal_search_account(search, "%s", account.text);

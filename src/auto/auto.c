@@ -117,9 +117,10 @@ regal_auto_settings regal_auto_settings_of(const regal_options *options) {
 }
 
 /* Only at the end of all: what a search inside a search finds goes on. */
-static regal_status tidy_up(regal_search *search, const regal_budget *whole,
-                            regal_account *account) {
+static regal_status finish(regal_search *search, const regal_budget *whole,
+                           regal_account *account) {
   char what[64];
+  REGAL_TRY(regal_auto_sort_links(search, account));
   REGAL_TRY(regal_tidy(search, whole, what, sizeof what));
   if (what[0])
     regal_account_add(account, search, what);
@@ -169,9 +170,8 @@ regal_status regal_auto(regal_search *search,
   if (!search->parent)
     whole = regal_tidy_reserve(search);
   REGAL_TRY(run_stages(search, settings, &account));
-  REGAL_TRY(regal_auto_sort_links(search, &account));
   if (!search->parent)
-    REGAL_TRY(tidy_up(search, &whole, &account));
+    REGAL_TRY(finish(search, &whole, &account));
   regal_search_account(search, "%s", account.text);
   return REGAL_OK;
 }

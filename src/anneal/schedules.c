@@ -56,7 +56,7 @@ static regal_problem_kind kind_of(const regal_problem *problem) {
   return are_expensive(problem) ? REGAL_KIND_EXPENSIVE : REGAL_KIND_CHEAP;
 }
 
-static double seconds_left(const regal_search *search) {
+double regal_schedule_seconds(const regal_search *search) {
   const regal_budget *budget = &search->budget;
   double left = budget->deadline - regal_seconds();
   if (!regal_budget_is_counted(budget))
@@ -67,7 +67,7 @@ static double seconds_left(const regal_search *search) {
 
 static const regal_schedule *find_row(const regal_search *search) {
   regal_problem_kind kind = kind_of(search->problem);
-  double seconds = seconds_left(search);
+  double seconds = regal_schedule_seconds(search);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].kind == kind && search->problem->ops <= table[i].most_ops &&
         seconds <= table[i].most_seconds)
@@ -131,6 +131,17 @@ static regal_status run_job(regal_search *search, const regal_anneal_job *job,
 
 /* A good plan is not heated as much as one to begin with. */
 #define REHEAT 0.2
+
+regal_status regal_anneal_on(regal_search *search,
+                             const regal_schedule *schedule,
+                             const regal_annealer *annealer) {
+  regal_anneal_job job = {.annealer = annealer,
+                          .start = search->best,
+                          .hot = fmax(schedule->hot * REHEAT, schedule->cold),
+                          .cold = schedule->cold,
+                          .stream = REGAL_STREAM_CONTINUE};
+  return run_job(search, &job, 1);
+}
 
 static regal_status anneal_flat(regal_search *search,
                                 const regal_schedule *schedule,

@@ -58,6 +58,14 @@ regal_status regal_anneal_by(regal_search *search,
                              const regal_schedule *schedule,
                              const regal_annealer *annealer, bool alone);
 
+/* The same from the best plan, which is not heated much. */
+regal_status regal_anneal_on(regal_search *search,
+                             const regal_schedule *schedule,
+                             const regal_annealer *annealer);
+/* What is left of the budget in seconds; evaluations count as on a machine of
+ * usual speed. */
+double regal_schedule_seconds(const regal_search *search);
+
 /* The methods `anneal` and `multilevel`. */
 regal_status regal_method_anneal(regal_search *search);
 regal_status regal_method_multilevel(regal_search *search);

@@ -15,6 +15,10 @@
  *   6. Where transfers overlap, the links of the best plan are sorted anew
  *      (links.c).
  *
+ * A long budget is divided: 2 to 5 run first with a tenth of it, and from some
+ * seconds on several times with different random numbers; the best plan is
+ * continued.
+ *
  * Why no bandit that learns which stage pays: budgets are short, a second or
  * less, and the order and the shares were measured on training graphs. Fixed
  * shares of what is left also keep the plan a function of graph, machine, seed
@@ -28,9 +32,20 @@
 #include "auto/limit.h"
 #include "auto/links.h"
 #include "auto/steps.h"
+#include "base/random.h"
 #include "evolve/methods.h"
 #include "heuristic/heuristics.h"
 #include "tidy/tidy.h"
+
+/* From here on a run begins with a shorter one, so that more time does not give
+ * a worse plan: the shares of stages and the temperatures of annealing follow
+ * from the budget, and now and then a short one is lucky. */
+#define LONG_SECONDS 0.8
+#define FIRST_SHARE 0.1
+/* From here on there are several starts with about a quarter of it each, and
+ * the best plan is continued with the rest. */
+#define STARTS_SECONDS 4
+#define MORE_STARTS 2
 
 /* Tells which heuristic led. */
 static regal_status run_quick(regal_search *search, regal_account *account) {
@@ -153,14 +168,62 @@ static regal_status run_then_steps(regal_search *search, double share,
   return regal_auto_anneal_steps(search, account);
 }
 
-static regal_status run_stages(regal_search *search,
-                               const regal_auto_settings *settings,
-                               regal_account *account) {
-  REGAL_TRY(run_quick(search, account));
+/* One start, from the best plan so far to the end of its budget. */
+static regal_status run_once(regal_search *search,
+                             const regal_auto_settings *settings,
+                             regal_account *account) {
   double share = regal_auto_steps_share(search->problem);
   if (share > 0 && !regal_search_should_stop(search))
     return run_then_steps(search, share, settings, account);
   return run_searches(search, settings, account);
+}
+
+/* A start with a share of what is left. The first one is what a run with that
+ * budget would have been; others have random numbers of their own. */
+static regal_status run_start(regal_search *search,
+                              const regal_auto_settings *settings,
+                              uint32_t number, double share,
+                              regal_account *account) {
+  regal_search stage;
+  regal_account ignored = {.length = 0};
+  char what[32];
+  if (regal_search_should_stop(search))
+    return REGAL_OK;
+  snprintf(what, sizeof what, "start %u", number + 1);
+  regal_search_stage(search, share, &stage);
+  stage.seed += number * REGAL_GOLDEN;
+  regal_status status = number ? run_once(&stage, settings, &ignored)
+                               : regal_auto(&stage, settings);
+  regal_search_close(&stage);
+  if (status == REGAL_OK)
+    regal_account_add(account, search, what);
+  return status;
+}
+
+static regal_status continue_best(regal_search *search,
+                                  const regal_schedule *given,
+                                  regal_account *account) {
+  regal_schedule schedule;
+  const regal_annealer *annealer = regal_schedule_for(search, given, &schedule);
+  if (!annealer || regal_search_should_stop(search))
+    return REGAL_OK;
+  REGAL_TRY(regal_anneal_on(search, &schedule, annealer));
+  regal_account_add(account, search, "the best continued");
+  return REGAL_OK;
+}
+
+static regal_status run_starts(regal_search *search,
+                               const regal_auto_settings *settings,
+                               regal_account *account) {
+  double seconds = regal_schedule_seconds(search);
+  if (seconds >= LONG_SECONDS)
+    REGAL_TRY(run_start(search, settings, 0, FIRST_SHARE, account));
+  if (seconds < STARTS_SECONDS)
+    return run_once(search, settings, account);
+  for (uint32_t k = 1; k <= MORE_STARTS; k++)
+    REGAL_TRY(run_start(search, settings, k, 1.0 / (MORE_STARTS + 3 - k),
+                        account));
+  return continue_best(search, &settings->annealing, account);
 }
 
 regal_status regal_auto(regal_search *search,
@@ -169,7 +232,9 @@ regal_status regal_auto(regal_search *search,
   regal_budget whole = search->budget;
   if (!search->parent)
     whole = regal_tidy_reserve(search);
-  REGAL_TRY(run_stages(search, settings, &account));
+  if (!search->stage)
+    REGAL_TRY(run_quick(search, &account));
+  REGAL_TRY(run_starts(search, settings, &account));
   if (!search->parent)
     REGAL_TRY(finish(search, &whole, &account));
   regal_search_account(search, "%s", account.text);

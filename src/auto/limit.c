@@ -19,6 +19,7 @@
 #include "anneal/driver/annealers.h"
 #include "anneal/order/memory.h"
 #include "anneal/schedules.h"
+#include "cost/model/running_cost.h"
 #include "heuristic/heuristics.h"
 
 /* Of what is left of the budget: for a plan that ignores the memory limit, and
@@ -201,20 +202,48 @@ static regal_status refine(const limit_run *run) {
   return run_job(run, problem, 1, &job, "annealing of that", &fits);
 }
 
+/* Whether what the plan's devices hold for all of it is more than they may:
+ * then no order of its ops helps, and hardly any number of single moves. */
+static regal_status is_hopeless(regal_search *search, const regal_plan *plan,
+                                bool *hopeless) {
+  const regal_problem *problem = search->problem;
+  uint8_t *placement = regal_alloc(search->context, problem->ops, 1);
+  regal_running_cost held;
+  if (!placement)
+    return regal_fail_memory(search->context);
+  regal_plan_ops(plan, NULL, placement);
+  regal_running_cost_hold(&held, problem, placement);
+  *hopeless = false;
+  for (uint32_t a = 0; a < problem->devices; a++)
+    *hopeless |= held.memory[a] > problem->limit[a];
+  regal_release(search->context, placement);
+  return REGAL_OK;
+}
+
 /* For a fast plan there may be a way into the limit, and then the best plans
  * are there; else what fits at all is a start for the rest of `auto`. */
 static regal_status run_fast(const limit_run *run) {
   regal_search *search = run->search;
   regal_plan *fast = NULL;
-  bool fits = false;
+  bool fits = false, hopeless = false;
   regal_status status = run_unlimited(run, &fast, &fits);
+  if (status == REGAL_OK && search->best_fitness.excess == 0)
+    status = is_hopeless(search, fast, &hopeless);
   for (uint32_t i = 0; i < run->by->tries && status == REGAL_OK && !fits &&
-                       !regal_search_should_stop(search);
+                       !hopeless && !regal_search_should_stop(search);
        i++)
     status = shrink(run, fast, i, &fits);
   regal_plan_free(fast);
   REGAL_TRY(status);
-  return fits && !regal_search_should_stop(search) ? refine(run) : REGAL_OK;
+  return (fits || hopeless) && !regal_search_should_stop(search) ? refine(run)
+                                                                 : REGAL_OK;
+}
+
+/* On two devices with blocking transfers annealing of a fast plan is better,
+ * unless parameters or pins decide where ops are. */
+static bool wants_list_schedules(const regal_problem *problem) {
+  return !regal_order_memory_suits(problem) || problem->shared ||
+         problem->leader || problem->restricted;
 }
 
 static bool is_near_bound(const regal_search *search) {
@@ -229,7 +258,8 @@ regal_status regal_auto_within_limit(regal_search *search,
   limit_run run = {search, brkga, account, shrinking_for(search->problem)};
   if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
-  REGAL_TRY(run_fit(&run));
+  if (wants_list_schedules(search->problem))
+    REGAL_TRY(run_fit(&run));
   if (regal_search_should_stop(search) || is_near_bound(search))
     return REGAL_OK;
   double seconds = search->budget.deadline - regal_seconds();

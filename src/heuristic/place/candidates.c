@@ -14,7 +14,6 @@
 #include "heuristic/cut/cuts.h"
 #include "heuristic/list/orders.h"
 #include "heuristic/partition/partition.h"
-#include "heuristic/place/units.h"
 
 static void layout(regal_fit_candidates *found, regal_carver *carver) {
   size_t n = found->problem->ops;
@@ -146,7 +145,10 @@ static regal_status add_of_units(regal_fit_candidates *found,
   if (status == REGAL_OK && gathered)
     status = add_others(found, gathered);
   regal_problem_free(gathered);
-  regal_units_free(units);
+  if (status == REGAL_OK && units->joined && !found->units)
+    found->units = units;
+  else
+    regal_units_free(units);
   return status;
 }
 
@@ -173,5 +175,6 @@ regal_status regal_fit_candidates_find(regal_search *search,
 }
 
 void regal_fit_candidates_free(regal_fit_candidates *found) {
+  regal_units_free(found->units);
   regal_release(found->search->context, found->block);
 }

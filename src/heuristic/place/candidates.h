@@ -8,6 +8,7 @@
 
 #include "decode/walk.h"
 #include "heuristic/fit/sweep.h"
+#include "heuristic/place/units.h"
 #include "search/search.h"
 
 typedef struct regal_fit_candidate {
@@ -29,6 +30,7 @@ typedef struct regal_fit_candidates {
   regal_walk walk;                     /* where transfers block */
   regal_fit_candidate list[REGAL_MOST_CANDIDATES];
   uint32_t count;
+  regal_units *units; /* or NULL: no parameter joins its readers */
   void *block;
 } regal_fit_candidates;
 

@@ -113,6 +113,7 @@ static void lay_out_units(void *made, regal_carver *carver) {
   size_t n = units->problem->ops;
   units->unit = regal_carve(carver, n, 4);
   units->size = regal_carve(carver, n, 4);
+  units->first = regal_carve(carver, n, 4);
   units->allowed = regal_carve(carver, n, 8);
   units->bytes = regal_carve(carver, n, 8);
   units->place = regal_carve(carver, n, sizeof *units->place);
@@ -125,6 +126,7 @@ static void number_units(regal_units *units, joining *j) {
     uint32_t first = find_first(j, op);
     if (first == op) {
       units->allowed[units->count] = j->allowed[op];
+      units->first[units->count] = op;
       units->unit[op] = units->count++;
     }
     uint32_t unit = units->unit[op] = units->unit[first];

@@ -19,6 +19,7 @@ typedef struct regal_units {
   uint32_t count;
   uint32_t *unit;     /* [ops] numbered by their first ops */
   uint32_t *size;     /* [count] ops */
+  uint32_t *first;    /* [count] op */
   uint64_t *allowed;  /* [count] devices that can run all of it */
   int64_t *bytes;     /* [count] held for the whole plan */
   uint32_t joined;    /* parameters whose readers are joined */

@@ -221,8 +221,8 @@ static regal_status run_starts(regal_search *search,
   if (seconds < STARTS_SECONDS)
     return run_once(search, settings, account);
   for (uint32_t k = 1; k <= MORE_STARTS; k++)
-    REGAL_TRY(run_start(search, settings, k, 1.0 / (MORE_STARTS + 3 - k),
-                        account));
+    REGAL_TRY(
+        run_start(search, settings, k, 1.0 / (MORE_STARTS + 3 - k), account));
   return continue_best(search, &settings->annealing, account);
 }
 

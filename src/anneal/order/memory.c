@@ -92,6 +92,42 @@ static void exchange(const regal_order_memory *memory, scan *now) {
   now->held[b] += traffic.arriving[b] - traffic.leaving[b];
 }
 
+/* Whether the op is the last to use its input on its device, the next exchange
+ * being at `next`. */
+static bool dies(const regal_order_memory *memory, uint32_t tensor, uint32_t op,
+                 uint32_t next) {
+  const regal_order_record *record = &memory->records[tensor];
+  if (record->home != memory->order->cells[op].device)
+    return record->last == op;
+  return record->local == op && !memory->problem->is_final[tensor] &&
+         (record->first == REGAL_NONE ||
+          memory->order->position[record->first] < next);
+}
+
+/* Bytes of outputs that take over an input: each the first that is large enough
+ * and that no output before it has taken. */
+static int64_t reused_by(regal_order_memory *memory, uint32_t op,
+                         uint32_t next) {
+  const regal_problem *problem = memory->problem;
+  int64_t reused = 0;
+  memory->takes++;
+  for (REGAL_ROW(t, problem->output_begin, op)) {
+    int64_t bytes = problem->may_reuse[t] ? problem->bytes[t] : 0;
+    for (uint32_t i = problem->input_begin[op];
+         bytes && i < problem->input_begin[op + 1]; i++) {
+      uint32_t input = problem->input[i];
+      if (problem->bytes[input] < bytes ||
+          memory->taken[input] == memory->takes ||
+          !dies(memory, input, op, next))
+        continue;
+      memory->taken[input] = memory->takes;
+      reused += bytes;
+      break;
+    }
+  }
+  return reused;
+}
+
 /* Bytes of tensors whose last local reader this is and whose copy has left. */
 static int64_t freed_by(const regal_order_memory *memory, uint32_t op,
                         uint32_t next) {
@@ -108,16 +144,19 @@ static int64_t freed_by(const regal_order_memory *memory, uint32_t op,
   return bytes;
 }
 
-static void scan_block(const regal_order_memory *memory, scan *now,
-                       uint32_t first, uint32_t end) {
+static void scan_block(regal_order_memory *memory, scan *now, uint32_t first,
+                       uint32_t end) {
   const regal_order *order = memory->order;
+  const uint8_t *reuses = memory->problem->reuses;
   for (uint32_t i = first; i < end; i++) {
     if (i == now->next)
       exchange(memory, now);
     uint32_t op = order->op_at[i], device = order->cells[op].device;
     const regal_order_event *event = &memory->events[op];
-    int64_t held = now->held[device];
-    now->peak[device] = regal_later(now->peak[device], held + event->during);
+    int64_t held = now->held[device], during = held + event->during;
+    if (reuses && reuses[op])
+      during -= reused_by(memory, op, now->next);
+    now->peak[device] = regal_later(now->peak[device], during);
     now->held[device] = held + event->after;
     if (event->lasts)
       now->held[device] -= freed_by(memory, op, now->next);
@@ -127,8 +166,8 @@ static void scan_block(const regal_order_memory *memory, scan *now,
 /* -- The whole order ------------------------------------------------------- */
 
 /* One block; its level becomes known. */
-static void scan_level(const regal_order_memory *memory, scan *now,
-                       uint32_t block, regal_order_level *level) {
+static void scan_level(regal_order_memory *memory, scan *now, uint32_t block,
+                       regal_order_level *level) {
   uint32_t first = block << memory->bits, ops = memory->problem->ops;
   uint32_t end = first + (1u << memory->bits);
   level->exchanged = now->exchanged;

@@ -13,9 +13,10 @@
  * So every byte comes and goes with an op (outputs; the last reader of a
  * tensor) or with an exchange. The record of a tensor says which ops decide
  * (anneal/memory/readers.h); an event sums up for each op what does not depend
- * on exchanges, and counts what does. What is held before each block of
- * positions, and the peaks in it, are kept as levels, together with the last
- * exchange before the block.
+ * on exchanges, and counts what does. What an op writes over its inputs depends
+ * on both; it is found whenever the op is scanned. What is held before each
+ * block of positions, and the peaks in it, are kept as levels, together with
+ * the last exchange before the block.
  *
  * A changed order is scanned from the exchange before the first changed event.
  * A block is skipped, and its level shifted by a constant, if the last exchange
@@ -77,6 +78,7 @@ typedef struct regal_order_memory {
   uint32_t bits, blocks;       /* of 1 << bits positions */
   double weight;               /* of the spread */
   regal_residents residents;
+  uint64_t *taken, takes; /* [tensors] inputs that an output was written over */
 
   /* The move at hand. */
   regal_order_level *trial;       /* [blocks] */
@@ -94,8 +96,7 @@ typedef struct regal_order_memory {
 } regal_order_memory;
 
 static inline bool regal_order_memory_suits(const regal_problem *problem) {
-  return problem->limited && regal_walk_suits_timely(problem) &&
-         !problem->reuses;
+  return problem->limited && regal_walk_suits_timely(problem);
 }
 
 void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,

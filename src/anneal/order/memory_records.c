@@ -30,6 +30,7 @@ void regal_order_memory_layout(regal_order_memory *memory, regal_carver *carver,
   memory->dirty = regal_carve(carver, tensors, 4);
   memory->stamp = regal_carve(carver, tensors, 4);
   memory->early = regal_carve(carver, tensors, 1);
+  memory->taken = regal_carve(carver, problem->reuses ? tensors : 0, 8);
   memory->events = regal_carve(carver, ops, sizeof *memory->events);
   memory->levels = regal_carve(carver, memory->blocks, sizeof *memory->levels);
   memory->trial = regal_carve(carver, memory->blocks, sizeof *memory->trial);
@@ -48,6 +49,9 @@ static void clear_stamps(regal_order_memory *memory) {
 void regal_order_memory_create(regal_order_memory *memory) {
   clear_stamps(memory);
   memset(memory->early, 0, memory->problem->tensors);
+  if (memory->problem->reuses)
+    memset(memory->taken, 0, memory->problem->tensors * sizeof *memory->taken);
+  memory->takes = 0;
   regal_residents_create(&memory->residents, memory->problem);
 }
 

@@ -139,9 +139,18 @@ static void begin_trial(regal_order *order, uint32_t first) {
 
 /* -- Costs ----------------------------------------------------------------- */
 
-/* The last position at which the end of an op is read: where what it makes is
- * sent, or where an op waits for it. */
-static uint32_t last_read(const regal_order *order, uint32_t op) {
+/* Whether an op that waits for another starts as it did: it has not waited for
+ * this one, and need not now. */
+static bool waits_no_longer(const regal_order *order, uint32_t waiter,
+                            int64_t old_end, int64_t end) {
+  int64_t start = order->end_ns[waiter] - order->cells[waiter].run_ns;
+  return old_end < start && end <= start;
+}
+
+/* The last position at which the changed end of an op is read: where what it
+ * makes is sent, or where an op waits for it. */
+static uint32_t last_read(const regal_order *order, uint32_t op,
+                          int64_t old_end) {
   const regal_problem *problem = order->problem;
   uint32_t last = 0;
   if (order->cells[op].leaves)
@@ -151,8 +160,10 @@ static uint32_t last_read(const regal_order *order, uint32_t op) {
         last = at;
     }
   for (REGAL_ROW(w, problem->wait_begin, op)) {
-    uint32_t at = order->position[problem->waiter[w]];
-    last = at > last ? at : last;
+    uint32_t waiter = problem->waiter[w], at = order->position[waiter];
+    if (at > last &&
+        !waits_no_longer(order, waiter, old_end, order->end_ns[op]))
+      last = at;
   }
   return last;
 }
@@ -175,9 +186,10 @@ static bool meets(const regal_order *order, trial *trial, uint32_t k) {
     return false;
   for (; trial->scanned < position; trial->scanned++) {
     uint32_t op = order->op_at[trial->scanned];
-    if (order->end_ns[op] == order->undo_end_ns[trial->scanned])
+    int64_t old_end = order->undo_end_ns[trial->scanned];
+    if (order->end_ns[op] == old_end)
       continue;
-    uint32_t last = last_read(order, op);
+    uint32_t last = last_read(order, op, old_end);
     trial->reach = last > trial->reach ? last : trial->reach;
   }
   return trial->reach < position;

@@ -4,7 +4,7 @@
 
 /* Building an account anew takes as long as so many moves, about: a slack that
  * lasts for fewer is not worth it. */
-#define WORTH_MOVES 64
+#define WORTH_MOVES 24
 #define WORTH_WALKS 16 /* a walk takes no less */
 #define FIRST_WAIT 16
 #define LONGEST_WAIT 65536

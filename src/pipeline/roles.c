@@ -101,7 +101,8 @@ static bool is_barrier(const regal_graph *graph, uint32_t op) {
 
 /* -- Roles ----------------------------------------------------------------- */
 
-/* The optimizer, what follows it, and what ends the file. */
+/* The optimizer, what follows it, and what ends the file. Its constants are not
+ * a part of it: where a compiler joins equal constants, other ops read them. */
 static regal_status find_optimizer(finder *f) {
   const regal_graph *graph = f->graph;
   const char *given = f->options->optimizer;
@@ -113,7 +114,8 @@ static regal_status find_optimizer(finder *f) {
         is_barrier(graph, op) &&
         graph->control_in_begin[op] < graph->control_in_begin[op + 1] &&
         graph->control_out_begin[op] == graph->control_out_begin[op + 1];
-    marks[op] = marks[op] || ends || follows(graph, marks, op);
+    bool constant = reads_nothing(graph, op) && !makes_nothing(graph, op);
+    marks[op] = (marks[op] && !constant) || ends || follows(graph, marks, op);
   }
   return REGAL_OK;
 }

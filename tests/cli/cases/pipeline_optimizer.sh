@@ -4,10 +4,12 @@ python3 - <<'END'
 import json
 step = json.load(open("graphs/training_step.json"))
 step["ops"][-1:] = [
+    {"name": "sgd/rate", "run_ns": 1000, "outputs": [{"bytes": 4}]},
     {"name": "sgd/1", "run_ns": 2000, "outputs": [{"bytes": 4800, "final": True}],
-     "inputs": ["layer1_weight_grad", "layer1_bias_grad"], "resident_bytes": 4800},
+     "inputs": ["layer1_weight_grad", "layer1_bias_grad", "sgd/rate"], "resident_bytes": 4800},
     {"name": "sgd/2", "run_ns": 3000, "control": ["sgd/1"],
      "inputs": ["layer2_weight_grad", ["layer2_norm_grad", 1]]}]
+step["ops"][3]["inputs"].append("sgd/rate")  # a constant, and equal to it
 for op in step["ops"][:-2]:
     if op["name"] != "loss":
         op["outputs"] = [{"bytes": t["bytes"]} for t in op.get("outputs", [])]

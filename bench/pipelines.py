@@ -11,7 +11,8 @@ Three sets of cases, one thread each, overlapped transfers:
   pinned   a stage for each device, or two in V shape or interleaved, each pinned;
            run times, latency and activations profiled by Qi et al. (zero bubble
            pipeline parallelism, 2023) for models of 6.2 and 14.6 billion
-           parameters; memory for p or 2p microbatches' activations
+           parameters; memory for the activations of p microbatches, of 3p / 2
+           where stages are interleaved, or of 2p
   free     32 equal layers on 8 devices, where each layer runs is free; weights of
            3.6 GB a layer
   real     training steps of data/torch.zip through `regal pipeline`, with and
@@ -70,7 +71,7 @@ def pinned(p, k, shape):
             f"activation={mem_f // v - mem_w // v},"
             f"weight-activation={mem_w // v},wire=1"
             + (",fused" if "fused" in shape else ""))
-    held = 2 * p if shape == "2p" else p
+    held = {"2p": 2 * p, "i-fused": 3 * p // 2}.get(shape, p)
     machine = {"regal_machine": 1, "devices": p, "transfers": "overlapped",
                "latency_ns": latency,
                "memory_limit_bytes": held * (mem_f // v) * v + 256,
@@ -247,7 +248,7 @@ memory limit.
 Bubble rates with p devices and m microbatches, `auto` after one second (V with p = 16: after
 1 s / 10 s). "Fused" has one op for both gradients. ZB-auto and ZB-V are the schedulers of Qi
 et al. (2023), which know that the graph is a pipeline. "2p" has memory for 2p activations,
-the others for p.
+interleaved for 3p / 2, which is what that schedule needs, the others for p.
 
 {pinned_table(rows)}
 

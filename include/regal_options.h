@@ -114,7 +114,7 @@
     "search", RESULT, \
     "local: restart after this many moves per op without gain, 0 = never; " \
     "tuned if not given") \
-  INTEGER(pipeline_chunks, "pipeline-chunks", 2, 1, 1000, "N", \
+  INTEGER(pipeline_chunks, "pipeline-chunks", 2, 1, 64, "N", \
     "search", RESULT, \
     "interleaved: stages of each device") \
   INTEGER(population, "population", 100, 4, 1000000, "N", "brkga", RESULT, \

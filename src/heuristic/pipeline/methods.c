@@ -7,6 +7,7 @@
  * Memory along the cuts is estimated. If a plan turns out not to fit, the cuts
  * are made again for a smaller limit, a few times. */
 #include "base/carve.h"
+#include "cost/model/plan.h"
 #include "heuristic/heuristics.h"
 #include "heuristic/pipeline/parts.h"
 
@@ -20,19 +21,31 @@ static void layout(regal_pipe *pipe, regal_carver *carver) {
   pipe->order = regal_carve(carver, ops, sizeof *pipe->order);
 }
 
-static regal_status offer(regal_search *search, regal_pipe *pipe) {
+/* Offers the plan, and says whether it is within the limits itself. */
+static regal_status offer(regal_search *search, regal_pipe *pipe, bool *fits) {
+  regal_plan *plan;
+  regal_cost cost;
   REGAL_TRY(regal_pipe_place(pipe));
   REGAL_TRY(regal_pipe_order(pipe));
-  return regal_search_offer_order(search, pipe->order, pipe->placement);
+  REGAL_TRY(regal_plan_from_order(search->context, search->problem, pipe->order,
+                                  pipe->placement, &plan));
+  regal_status status = regal_search_cost(search, plan, &cost);
+  if (status != REGAL_OK) {
+    regal_plan_free(plan);
+    return status;
+  }
+  *fits = regal_fitness_of(search->problem, &cost).excess == 0;
+  return regal_search_offer(search, plan);
 }
 
 static regal_status run(regal_search *search, regal_pipe *pipe) {
   static const double shares[] = {1, 0.9, 0.8, 0.7, 0.6, 0.5};
+  bool fits = false;
   REGAL_TRY(regal_pipe_find_places(pipe));
-  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+  for (size_t i = 0; i < sizeof shares / sizeof *shares && !fits; i++) {
     pipe->limit_share = shares[i];
-    REGAL_TRY(offer(search, pipe));
-    if (!search->plan_fitness.excess || pipe->pinned)
+    REGAL_TRY(offer(search, pipe, &fits));
+    if (pipe->pinned || regal_search_should_stop(search))
       break;
   }
   regal_search_account(search, "%u microbatches, %u %s on %u devices%s",
@@ -84,7 +97,9 @@ regal_status regal_start_pipelines(regal_search *search) {
   regal_status status = regal_pipeline_read(search->context, graph, &pipeline);
   if (status != REGAL_OK)
     return status == REGAL_BAD_INPUT ? REGAL_OK : status;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !status; i++)
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !status &&
+                     !regal_search_should_stop(search);
+       i++)
     status = run_schedule(search, pipeline, kinds[i]);
   regal_pipeline_free(pipeline);
   return status;

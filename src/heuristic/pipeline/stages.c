@@ -168,17 +168,20 @@ static void measure(stages *s) {
 
 /* -- Cuts ------------------------------------------------------------------ */
 
+/* The other chunks of the device count as if they were like all. */
 static bool fits(const stages *s, uint32_t chunk, uint32_t begin,
                  uint32_t end) {
-  uint32_t device = chunk % s->devices;
+  uint32_t device = chunk % s->devices, each = s->chunks / s->devices;
   int64_t limit = s->problem->limit[device];
   if (!s->limits || limit == REGAL_UNLIMITED)
     return true;
-  double chunks_each = (double)s->chunks / s->devices;
-  double held = chunks_each * (s->fixed[end] - s->fixed[begin]) +
-                regal_pipe_in_flight(s->pipe, device, s->devices) *
-                    (s->activation[end] - s->activation[begin]);
-  return held <= (double)limit * s->pipe->limit_share;
+  double others = (double)(each - 1) / s->chunks;
+  double in_flight =
+      (double)regal_pipe_in_flight(s->pipe, device, s->devices) / each;
+  double fixed = s->fixed[end] - s->fixed[begin] + others * s->fixed[s->places];
+  double active = s->activation[end] - s->activation[begin] +
+                  others * s->activation[s->places];
+  return fixed + in_flight * active <= (double)limit * s->pipe->limit_share;
 }
 
 /* Whether a chunk may have these places; if it may, so may it fewer. */

@@ -4,7 +4,8 @@
  * `auto` makes of them, and the memory that all of it needs.
  *
  *   bench_scale [--sizes 1000,10000,100000] [--seconds S] [--threads N]
- *               [--settings free,blocking,overlapped,memory] [--folder DIR]
+ *               [--settings free,blocking,overlapped,memory,blocking-limit,
+ *                overlapped-limit] [--folder DIR]
  *
  * --seconds  for `auto`; by default 1 s for each 10,000 ops, at least 1 s, and
  *            120 s for a million
@@ -15,6 +16,10 @@
  * held (`rss`) is its own, too. Wall time: needs a quiet machine. `gain` is how
  * much less `auto` costs than the best list scheduler; the program's exit
  * status is 1 if that is nothing anywhere.
+ *
+ * Settings with a limit have eight devices, each with a quarter of the memory
+ * that `lpmf` needs on one. Of the list schedulers only plans that fit count,
+ * and `auto` must fit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +36,27 @@ enum { WIDTH = 32, FAN_IN = 2, SEED = 7 };
 
 typedef struct setting {
   const char *name;
-  const char *options[8]; /* name, value, ... */
+  const char *options[10]; /* name, value, ... */
+  bool limited;            /* a quarter of what one device needs */
 } setting;
 
 static const setting settings[] = {
-    {"free", {NULL}},
-    {"blocking", {"latency", "10us", "bandwidth", "25GB"}},
+    {"free", {NULL}, false},
+    {"blocking", {"latency", "10us", "bandwidth", "25GB"}, false},
     {"overlapped",
-     {"transfers", "overlapped", "latency", "10us", "bandwidth", "25GB"}},
-    {"memory", {"objective", "memory"}},
+     {"transfers", "overlapped", "latency", "10us", "bandwidth", "25GB"},
+     false},
+    {"memory", {"objective", "memory"}, false},
+    {"blocking-limit",
+     {"devices", "8", "latency", "10us", "bandwidth", "25GB"},
+     true},
+    {"overlapped-limit",
+     {"devices", "8", "transfers", "overlapped", "latency", "10us", "bandwidth",
+      "25GB"},
+     true},
 };
-static const char *const lists[] = {"single", "heft", "dfs",
-                                    "bfs",    "lpmf", "xla-list"};
+static const char *const lists[] = {"single", "heft",     "dfs", "bfs",
+                                    "lpmf",   "xla-list", "fit"};
 
 enum {
   SETTINGS = sizeof settings / sizeof *settings,
@@ -82,7 +96,7 @@ static double rss(void) {
 
 static void report(const bench *b, const char *what, int64_t cost,
                    double seconds, uint64_t evaluations) {
-  printf("%9u  %-11s %-9s %16lld %9.3f %9.1f %12llu\n", b->ops,
+  printf("%9u  %-16s %-9s %16lld %9.3f %9.1f %12llu\n", b->ops,
          b->setting->name, what, (long long)cost, seconds, rss() / 1e6,
          (unsigned long long)evaluations);
   fflush(stdout);
@@ -117,6 +131,7 @@ static double auto_seconds(const bench *b) {
   return b->ops > 10000 ? b->ops / 1e4 : 1;
 }
 
+/* What the method's plan costs; INT64_MAX if it does not fit. */
 static int64_t run_method(const bench *b, const regal_problem *problem,
                           regal_options *options, const char *method) {
   regal_result *result;
@@ -132,8 +147,27 @@ static int64_t run_method(const bench *b, const regal_problem *problem,
     report(b, "bound", bound, 0, 0);
     printf("%22s %s\n", "", result->account);
   }
+  if (result->cost.excess_bytes > 0) {
+    printf("%22s beyond the limit\n", "");
+    cost = INT64_MAX;
+  }
   regal_result_free(result);
   return cost;
+}
+
+/* The problem again, with a limit. */
+static void set_limit(const bench *b, const regal_graph *graph,
+                      regal_options *options, regal_problem **problem) {
+  regal_result *result;
+  char limit[32];
+  check(b, regal_options_set(b->context, options, "method", "lpmf"));
+  check(b, regal_optimize(b->context, *problem, options, &result));
+  snprintf(limit, sizeof limit, "%lld",
+           (long long)result->cost.max_peak_bytes / 4);
+  regal_result_free(result);
+  regal_problem_free(*problem);
+  check(b, regal_options_set(b->context, options, "memory-limit", limit));
+  check(b, regal_problem_create(b->context, graph, options, problem));
 }
 
 /* 0, or 1 when no better than the best list scheduler. */
@@ -153,15 +187,19 @@ static int run_setting(const bench *b) {
   began = regal_seconds();
   check(b, regal_problem_create(b->context, graph, &options, &problem));
   report(b, "bind", 0, regal_seconds() - began, 0);
+  if (b->setting->limited)
+    set_limit(b, graph, &options, &problem);
   int64_t best = INT64_MAX;
+  options.time = auto_seconds(b); /* for `fit`, too */
   for (size_t i = 0; i < LISTS; i++) {
     int64_t cost = run_method(b, problem, &options, lists[i]);
     best = cost < best ? cost : best;
   }
-  options.time = auto_seconds(b);
   int64_t cost = run_method(b, problem, &options, "auto");
-  printf("%22s gain %.2f%% over the best list scheduler\n\n", "",
-         100 * (1 - (double)cost / (double)best));
+  if (best < INT64_MAX && cost < INT64_MAX)
+    printf("%22s gain %.2f%% over the best list scheduler\n", "",
+           100 * (1 - (double)cost / (double)best));
+  printf("\n");
   fflush(stdout);
   regal_problem_free(problem);
   regal_graph_free(graph);
@@ -295,7 +333,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   fprintf(b.csv, "ops,setting,what,cost,seconds,rss_bytes,evaluations\n");
-  printf("%s\n\n%9s  %-11s %-9s %16s %9s %9s %12s\n", regal_build_id(), "ops",
+  printf("%s\n\n%9s  %-16s %-9s %16s %9s %9s %12s\n", regal_build_id(), "ops",
          "setting", "what", "cost", "seconds", "rss MB", "evaluations");
   int worst = run_all(&b);
   fclose(b.csv);

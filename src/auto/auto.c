@@ -10,8 +10,8 @@
  *   3. Under a memory limit a search of its own (limit.c).
  *   4. Annealing with all that is left, by the schedule that was tuned for
  *      problems of this kind and size and for this budget (anneal/schedules.c).
- *   5. On small graphs the end of the budget is for annealing of all steps,
- *      transfers too (steps.c).
+ *   5. On small graphs, and where transfers block on several devices, the end
+ *      of the budget is for annealing of all steps, transfers too (steps.c).
  *   6. Where transfers overlap, the links of the best plan are sorted anew
  *      (links.c).
  *

@@ -41,6 +41,8 @@ static void set_weights(capacity *c) {
 
 static regal_wide weighted_run(const capacity *c, uint32_t op) {
   regal_wide least = -1;
+  if (!c->problem->run_step) /* all devices are alike */
+    return (regal_wide)c->weight[0] * regal_problem_run_ns(c->problem, op, 0);
   for (uint64_t left = c->problem->allowed[op]; left; left &= left - 1) {
     uint32_t a = (uint32_t)__builtin_ctzll(left);
     regal_wide run =

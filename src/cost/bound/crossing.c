@@ -24,11 +24,12 @@ typedef struct crossing {
   const int64_t *shortest;
   int64_t *head;
   regal_held held;
-  uint32_t *last;       /* [ops] the edge that gives its head, or REGAL_NONE */
-  int64_t *group_bytes; /* [ops] at the leader; pinned groups 0 */
-  uint32_t *read_begin; /* [ops+1] at the leader */
-  uint32_t *read;       /* parameters that no device must hold anyway */
-  uint32_t *seen;       /* [ops + shared] the op whose path has counted it */
+  regal_wide least_room; /* of all devices, beside what pins hold there */
+  uint32_t *last;        /* [ops] the edge that gives its head, or REGAL_NONE */
+  int64_t *group_bytes;  /* [ops] at the leader; pinned groups 0 */
+  uint32_t *read_begin;  /* [ops+1] at the leader */
+  uint32_t *read;        /* parameters that no device must hold anyway */
+  uint32_t *seen;        /* [ops + shared] the op whose path has counted it */
   uint32_t effort;
 } crossing;
 
@@ -86,6 +87,8 @@ static void add_op(crossing *c, held_by_path *path, uint32_t op) {
   for (REGAL_ROW(k, c->read_begin, leader))
     mark(c, path, problem->ops + c->read[k], problem->shared_bytes[c->read[k]]);
   path->devices &= problem->allowed[op];
+  if (path->bytes + path->working_set <= c->least_room)
+    return;
   for (uint64_t left = path->devices; left; left &= left - 1) {
     uint32_t a = (uint32_t)__builtin_ctzll(left);
     if (path->bytes + path->working_set + c->held.resident[a] >
@@ -178,6 +181,10 @@ regal_status regal_bound_crossing(regal_context *context,
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&c, &carver)));
   find_reads(&c);
   find_groups(&c);
+  c.least_room = INT64_MAX;
+  for (uint32_t a = 0; a < problem->devices; a++)
+    if (problem->limit[a] - c.held.resident[a] < c.least_room)
+      c.least_room = problem->limit[a] - c.held.resident[a];
   for (uint32_t v = 0; v < problem->ops; v++)
     visit(&c, v);
   regal_release(context, carver.base);

@@ -37,6 +37,11 @@ static void add_parameters(const regal_problem *problem, regal_held *held) {
   }
 }
 
+static regal_wide room(const regal_problem *problem, const regal_held *held,
+                       uint32_t a) {
+  return problem->limit[a] - held->resident[a];
+}
+
 void regal_held_find(const regal_problem *problem, regal_held *held) {
   *held = (regal_held){.all_resident = 0};
   for (uint32_t op = 0; op < problem->ops; op++) {
@@ -51,6 +56,12 @@ void regal_held_find(const regal_problem *problem, regal_held *held) {
     held->final[device] += final;
   }
   add_parameters(problem, held);
+  for (uint32_t a = 1; a < problem->devices; a++) {
+    if (held->resident[a] < held->resident[held->least])
+      held->least = a;
+    if (room(problem, held, a) > room(problem, held, held->roomiest))
+      held->roomiest = a;
+  }
 }
 
 /* On one device a final input never dies; else its copy on another may. */

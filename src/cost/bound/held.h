@@ -13,6 +13,8 @@ typedef __int128 regal_wide;
 typedef struct regal_held {
   /* Of ops that can run on one device only, on that device. */
   regal_wide resident[REGAL_MAX_DEVICES], final[REGAL_MAX_DEVICES];
+  uint32_t least;    /* the device with the least of `resident` */
+  uint32_t roomiest; /* the device with the most room beside it */
   /* On all devices together, at least. */
   regal_wide all_resident, all_final;
 } regal_held;

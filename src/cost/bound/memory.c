@@ -50,7 +50,10 @@ static regal_wide needed_for(const regal_problem *problem,
                              const regal_held *held, uint32_t op,
                              regal_wide group_bytes) {
   regal_wide least = -1;
-  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
+  uint64_t devices = regal_is_restricted(problem, op)
+                         ? problem->allowed[op]
+                         : UINT64_C(1) << held->least;
+  for (uint64_t left = devices; left; left &= left - 1) {
     uint32_t a = (uint32_t)__builtin_ctzll(left);
     regal_wide bytes = regal_held_beside(problem, held, op, a, group_bytes);
     least = least < 0 || bytes < least ? bytes : least;

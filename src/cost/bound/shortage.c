@@ -42,8 +42,11 @@ static regal_wide lacks(const shortage *s, uint32_t op, uint32_t *best) {
   const regal_problem *problem = s->problem;
   regal_wide group = s->group[regal_problem_leader(problem, op)], least = 0;
   int64_t working_set = regal_held_working_set(problem, op);
+  uint64_t devices = regal_is_restricted(problem, op)
+                         ? problem->allowed[op]
+                         : UINT64_C(1) << s->held.roomiest;
   *best = REGAL_NONE;
-  for (uint64_t left = problem->allowed[op]; left; left &= left - 1) {
+  for (uint64_t left = devices; left; left &= left - 1) {
     uint32_t a = (uint32_t)__builtin_ctzll(left);
     if (problem->limit[a] == REGAL_UNLIMITED)
       return 0;

@@ -23,6 +23,7 @@
 /* Of the budget: this share, but no more than this. An evaluation is a whole
  * plan here, and a single move where annealing counts. */
 #define SHARE 0.03
+#define COSTLY_SHARE 0.01 /* transfers cost: few are left that gain nothing */
 #define MOST_SECONDS 0.2
 #define EVALUATIONS_SHARE 0.01
 #define MOST_EVALUATIONS 5000
@@ -230,6 +231,11 @@ static regal_status sweep_all(sweeper *s) {
 
 /* -- The pass -------------------------------------------------------------- */
 
+static double share_of(const regal_problem *problem) {
+  bool costly = problem->objective == REGAL_RUNTIME && !problem->free_transfers;
+  return costly ? COSTLY_SHARE : SHARE;
+}
+
 regal_budget regal_tidy_reserve(regal_search *search) {
   regal_budget whole = search->budget;
   if (regal_budget_is_counted(&whole)) {
@@ -239,7 +245,8 @@ regal_budget regal_tidy_reserve(regal_search *search) {
   }
   if (isfinite(whole.deadline)) {
     double left = fmax(whole.deadline - regal_seconds(), 0);
-    search->budget.deadline -= fmin(SHARE * left, MOST_SECONDS);
+    search->budget.deadline -=
+        fmin(share_of(search->problem) * left, MOST_SECONDS);
   }
   return whole;
 }

@@ -275,8 +275,9 @@ static regal_status run(sweeper *s, const regal_budget *whole) {
   s->most = regal_budget_left(&search->budget);
   if (regal_budget_is_counted(whole) && s->most > MOST_EVALUATIONS)
     s->most = MOST_EVALUATIONS;
-  search->budget.deadline =
-      fmin(whole->deadline, regal_seconds() + MOST_SECONDS);
+  if (isfinite(whole->deadline)) /* else the clock may not matter */
+    search->budget.deadline =
+        fmin(whole->deadline, regal_seconds() + MOST_SECONDS);
   s->ended = s->most == 0 || regal_budget_is_cut(&search->budget);
   regal_status status = sweep_all(s);
   restore_budget(search, whole);

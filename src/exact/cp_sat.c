@@ -190,7 +190,7 @@ static regal_status solve_phases(run *run) {
 
 static regal_status start(regal_search *search) {
   REGAL_TRY(regal_method_single(search));
-  REGAL_TRY(regal_method_heft(search));
+  REGAL_TRY(regal_heft(search));
   if (regal_problem_needs_memory(search->problem)) {
     REGAL_TRY(regal_method_lpmf(search));
     REGAL_TRY(regal_method_xla_list(search));

@@ -5,10 +5,14 @@
 #include "heuristic/heuristics.h"
 
 const regal_quick_method regal_quick_methods[] = {
-    {"single", regal_method_single},     {"heft", regal_method_heft},
-    {"cut", regal_method_cut},           {"lpmf", regal_method_lpmf},
-    {"dfs", regal_method_dfs},           {"bfs", regal_method_bfs},
-    {"xla-list", regal_method_xla_list}, {NULL, NULL},
+    {"single", regal_method_single},
+    {"heft", regal_heft},
+    {"cut", regal_cut},
+    {"lpmf", regal_method_lpmf},
+    {"dfs", regal_method_dfs},
+    {"bfs", regal_method_bfs},
+    {"xla-list", regal_method_xla_list},
+    {NULL, NULL},
 };
 
 regal_status regal_start_quickly(regal_search *search) {

@@ -404,13 +404,13 @@ static void test_split_is_the_best_cut(void **state) {
                    !regal_problem_needs_memory(b.problem);
     regal_fitness best = slow_split(&b, batched);
     quick_begin(&search, *state, b.problem, &options);
-    assert_int_equal(regal_method_split(&search), REGAL_OK);
+    assert_int_equal(regal_split_file(&search), REGAL_OK);
     assert_int_equal(search.best_fitness.excess, best.excess);
     assert_int_equal(search.best_fitness.value, best.value);
     assert_int_equal(search.best_fitness.tie, best.tie);
     quick_end(&search);
     quick_begin(&search, *state, b.problem, &options);
-    assert_int_equal(regal_method_cut(&search), REGAL_OK);
+    assert_int_equal(regal_cut(&search), REGAL_OK);
     if (best.excess == 0 && !b.problem->reuses)
       assert_int_equal(search.best_fitness.excess, 0);
     tight += best.excess == 0 && b.problem->limited;

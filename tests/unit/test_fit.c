@@ -249,6 +249,37 @@ static void test_method(void **state) {
   regal_graph_free(graph);
 }
 
+/* What these methods do without limits replicates weights, or needs the file's
+ * order; with limits they find a plan that fits. */
+static void test_methods_within_limits(void **state) {
+  static const regal_method_fn plain[] = {regal_heft, regal_cut,
+                                          regal_split_file};
+  static const regal_method_fn methods[] = {regal_method_heft, regal_method_cut,
+                                            regal_method_split};
+  regal_context *context = *state;
+  regal_options options;
+  regal_options_init(&options);
+  regal_graph *graph = layers(context, 8);
+  regal_machine *machine = toy_machine(context, 2);
+  machine->memory_limit[0] = machine->memory_limit[1] = 410;
+  regal_problem *problem = toy_problem(context, graph, machine, REGAL_RUNTIME);
+  for (int k = 0; k < 3; k++)
+    for (int limits = 0; limits < 2; limits++) {
+      regal_search search;
+      assert_int_equal(quick_begin(&search, context, problem, &options),
+                       REGAL_OK);
+      assert_int_equal((limits ? methods : plain)[k](&search), REGAL_OK);
+      quick_check(&search);
+      if (limits || k == 0)
+        assert_int_equal(search.best_fitness.excess > 0, !limits);
+      if (limits) /* 160 is one op after the other */
+        assert_true(search.best_fitness.value < 160);
+      quick_end(&search);
+    }
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+}
+
 /* On any problem there is a plan, and the verifier agrees with it. */
 static void test_method_on_random_problems(void **state) {
   regal_context *context = *state;
@@ -292,6 +323,7 @@ int main(void) {
       TEST(test_schedules),
       TEST(test_stages),
       TEST(test_method),
+      TEST(test_methods_within_limits),
       TEST(test_method_on_random_problems),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

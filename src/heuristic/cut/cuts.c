@@ -265,7 +265,7 @@ regal_status regal_cuts_plan(regal_cuts *cuts, uint32_t k, regal_plan **plan) {
   return regal_cut_write(&cuts->bench, cuts->context, &cuts->found[k], plan);
 }
 
-regal_status regal_method_cut(regal_search *search) {
+regal_status regal_cut(regal_search *search) {
   regal_cuts *cuts;
   regal_plan *plan;
   REGAL_TRY(regal_cuts_find(search->context, search->problem, &cuts));

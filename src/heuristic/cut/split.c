@@ -114,7 +114,7 @@ static void run(split *s, regal_search *search) {
                          s->bench.walks);
 }
 
-regal_status regal_method_split(regal_search *search) {
+regal_status regal_split_file(regal_search *search) {
   split s = {.problem = search->problem,
              .order = {.name = "file order"},
              .axis = {.name = "file rank"}};

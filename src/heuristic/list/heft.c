@@ -19,6 +19,7 @@
 #include "base/carve.h"
 #include "base/compare.h"
 #include "heuristic/heuristics.h"
+#include "heuristic/list/holding.h"
 #include "heuristic/list/orders.h"
 #include "search/search.h"
 
@@ -56,6 +57,9 @@ typedef struct heft {
   arrival *arrivals;    /* [most inputs of an op] */
   uint32_t arrival_count;
   int64_t *link_ns; /* [from * devices + to] a link is free, overlapped */
+  /* Of a limit, what may be held for the whole plan; 0: limits are ignored. */
+  double memory_share;
+  regal_holding holding;
   int64_t clock_ns[REGAL_MAX_DEVICES];
 } heft;
 
@@ -193,11 +197,32 @@ static outcome try_op(heft *pass, uint32_t op, uint32_t device) {
   return result;
 }
 
+static bool has_room(const heft *pass, uint32_t leader, uint32_t device) {
+  int64_t limit = pass->problem->limit[device];
+  return limit == REGAL_UNLIMITED ||
+         (double)pass->holding.held[device] +
+                 (double)regal_holding_added(&pass->holding, leader, device) <=
+             pass->memory_share * (double)limit;
+}
+
+/* Devices that may run the op, and where there is such a one, with room for
+ * what its group holds. */
+static uint64_t devices_for(const heft *pass, uint32_t op) {
+  uint64_t allowed = pass->problem->allowed[op], roomy = 0;
+  uint32_t leader = regal_problem_leader(pass->problem, op);
+  if (pass->memory_share == 0)
+    return allowed;
+  for (uint64_t left = allowed; left; left &= left - 1)
+    if (has_room(pass, leader, (uint32_t)__builtin_ctzll(left)))
+      roomy |= left & -left;
+  return roomy ? roomy : allowed;
+}
+
 /* Ties go to the device with the smaller clock, then to the first. */
 static uint32_t choose_device(heft *pass, uint32_t op, int delay_weight) {
   uint32_t best = REGAL_NONE;
   wide best_score = 0;
-  for (uint64_t left = pass->problem->allowed[op]; left; left &= left - 1) {
+  for (uint64_t left = devices_for(pass, op); left; left &= left - 1) {
     uint32_t device = (uint32_t)__builtin_ctzll(left);
     outcome tried = try_op(pass, op, device);
     wide score =
@@ -249,6 +274,8 @@ static void schedule(heft *pass, setting set, regal_plan *plan) {
   memset(pass->ready_ns, 0, n * sizeof *pass->ready_ns);
   memset(pass->placed, 0, n);
   rank_ops(pass, set.transfer_halves);
+  if (pass->memory_share > 0)
+    regal_holding_begin(&pass->holding);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t op = pass->by_rank[i].op;
     uint32_t leader = regal_problem_leader(problem, op);
@@ -256,6 +283,8 @@ static void schedule(heft *pass, setting set, regal_plan *plan) {
     uint32_t device = pass->placed[leader]
                           ? pass->placed[leader] - 1U
                           : choose_device(pass, op, set.delay_weight);
+    if (pass->memory_share > 0 && !pass->placed[leader])
+      regal_holding_put(&pass->holding, leader, device);
     pass->placed[leader] = (uint8_t)(device + 1);
     place_op(pass, op, device, plan);
   }
@@ -311,6 +340,8 @@ static void layout(heft *pass, regal_carver *carver, uint32_t inputs) {
   pass->present = regal_carve(carver, t, sizeof *pass->present);
   pass->arrivals = regal_carve(carver, inputs, sizeof *pass->arrivals);
   pass->link_ns = regal_carve(carver, d * d, sizeof *pass->link_ns);
+  if (pass->memory_share > 0)
+    regal_holding_layout(&pass->holding, carver, problem);
 }
 
 static regal_status begin(regal_context *context, heft *pass,
@@ -325,9 +356,9 @@ static regal_status begin(regal_context *context, heft *pass,
 }
 
 regal_status regal_heft_place(regal_context *context,
-                              const regal_problem *problem,
+                              const regal_problem *problem, double memory_share,
                               uint8_t *placement) {
-  heft pass = {.problem = problem};
+  heft pass = {.problem = problem, .memory_share = memory_share};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(begin(context, &pass, &carver));
   schedule(&pass, (setting){2, 0}, NULL);
@@ -336,7 +367,7 @@ regal_status regal_heft_place(regal_context *context,
   return REGAL_OK;
 }
 
-regal_status regal_method_heft(regal_search *search) {
+regal_status regal_heft(regal_search *search) {
   heft pass = {.problem = search->problem};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(begin(search->context, &pass, &carver));

@@ -36,9 +36,12 @@ regal_status regal_order_xla_list(regal_context *context,
  * of these the first. Other ops go where the first op of their group runs
  * fastest. O(n d). */
 void regal_place_single(const regal_problem *problem, uint8_t *placement);
-/* The placement of HEFT itself (heuristic/list/heft.c). */
+/* The placement of HEFT itself (heuristic/list/heft.c). Under a limit no device
+ * gets more to hold for the whole plan than this share of it, as long as
+ * another has room; 0: limits are ignored. */
 regal_status regal_heft_place(regal_context *context,
-                              const regal_problem *problem, uint8_t *placement);
+                              const regal_problem *problem, double memory_share,
+                              uint8_t *placement);
 /* The plan of single placement in the order of the file: what a user has
  * without any optimisation. */
 regal_status regal_plan_single(regal_context *context,

@@ -38,5 +38,27 @@ typedef struct regal_fit_candidates {
 regal_status regal_fit_candidates_find(regal_search *search,
                                        regal_fit_candidates *found);
 void regal_fit_candidates_free(regal_fit_candidates *found);
+/* Makes the plan of a candidate's best setting, and offers it. The list
+ * scheduler has begun with the candidate. */
+regal_status regal_fit_candidate_offer(regal_fit_candidates *found,
+                                       const regal_fit_candidate *candidate);
+
+/* -- The same from one source ---------------------------------------------- */
+
+/* Adds the placements of a problem, which is the search's or a gathered one. */
+typedef regal_status (*regal_fit_source)(regal_fit_candidates *found,
+                                         const regal_problem *problem);
+
+regal_status regal_fit_candidates_from(regal_search *search,
+                                       regal_fit_source source,
+                                       regal_fit_candidates *found);
+/* The placement in `tried`, if it fits in some order. `own` is NULL, or the
+ * order that it came with. */
+bool regal_fit_candidates_add(regal_fit_candidates *found, const char *name,
+                              const uint32_t *own);
+regal_status regal_fit_add_heft(regal_fit_candidates *found,
+                                const regal_problem *problem);
+regal_status regal_fit_add_cuts(regal_fit_candidates *found,
+                                const regal_problem *problem);
 
 #endif

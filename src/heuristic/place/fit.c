@@ -39,36 +39,6 @@ static void rank_candidates(fitting *f, uint32_t count) {
   }
 }
 
-/* The same order with transfers in batches, or in time: where they block, both
- * devices wait less often. */
-static regal_status offer_batched(fitting *f, const regal_plan *late) {
-  regal_search *search = f->search;
-  regal_fit_candidates *found = &f->found;
-  regal_plan *plan;
-  REGAL_TRY(regal_plan_create(search->context,
-                              regal_plan_most_steps(search->problem), &plan));
-  regal_plan_ops(late, found->order, found->tried);
-  regal_walk_within_limit(search->problem, &found->walk, found->order,
-                          found->tried, plan);
-  return regal_search_offer(search, plan);
-}
-
-/* Makes the plan of a candidate's best setting; offers it. */
-static regal_status offer(fitting *f, regal_fit_candidate *candidate) {
-  regal_search *search = f->search;
-  regal_status status = REGAL_OK;
-  regal_plan *plan;
-  REGAL_TRY(regal_plan_create(search->context,
-                              regal_plan_most_steps(search->problem), &plan));
-  regal_fit_schedule(&f->found.fit, &candidate->sweep.best, INT64_MAX, plan);
-  if (!search->problem->machine->overlapped)
-    status = offer_batched(f, plan);
-  if (status == REGAL_OK)
-    return regal_search_offer(search, plan);
-  regal_plan_free(plan);
-  return status;
-}
-
 static bool is_stalled(const fitting *f, const regal_fit_sweep *sweep) {
   return f->until_stalled && sweep->passes > PATIENCE &&
          sweep->passes > 2 * sweep->improved_at;
@@ -171,7 +141,7 @@ static regal_status finish(fitting *f, regal_fit_candidate *candidate) {
     if (!better)
       continue;
     regal_fit_begin(&f->found.fit, candidate->order, candidate->placement);
-    REGAL_TRY(offer(f, candidate));
+    REGAL_TRY(regal_fit_candidate_offer(&f->found, candidate));
   }
   return REGAL_OK;
 }
@@ -184,7 +154,7 @@ static regal_status run_rounds(fitting *f) {
   for (; count > 1; count = (count + 1) / 2, passes *= 2) {
     for (uint32_t k = 0; k < count; k++)
       if (try_settings(f, f->ranked[k], passes))
-        REGAL_TRY(offer(f, f->ranked[k]));
+        REGAL_TRY(regal_fit_candidate_offer(&f->found, f->ranked[k]));
     rank_candidates(f, count);
   }
   return count ? finish(f, f->ranked[0]) : REGAL_OK;

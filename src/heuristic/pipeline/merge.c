@@ -74,13 +74,14 @@ static void sort_units(merger *m) {
       m->unit_ops[--m->unit_begin[unit_of(m, op)]] = op;
 }
 
-/* The chunks of which a device runs an op, ascending. */
+/* The chunks of a device, ascending: where they are free, as many for each,
+ * even if one is empty; and those of which it runs an op. */
 static uint32_t find_own_chunks(merger *m, uint32_t device) {
   uint32_t count = 0;
   for (uint32_t chunk = 0; chunk < m->pipe->chunks; chunk++) {
     uint32_t first = unit_number(m, chunk, 0, REGAL_PASS_FORWARD);
     uint32_t end = first + 3 * m->pipeline->microbatches;
-    bool has = false;
+    bool has = !m->pipe->pinned && chunk % m->problem->devices == device;
     for (uint32_t i = m->unit_begin[first]; i < m->unit_begin[end] && !has; i++)
       has = m->pipe->placement[m->unit_ops[i]] == device;
     if (has)

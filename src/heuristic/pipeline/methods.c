@@ -38,14 +38,17 @@ static regal_status offer(regal_search *search, regal_pipe *pipe, bool *fits) {
   return regal_search_offer(search, plan);
 }
 
-static regal_status run(regal_search *search, regal_pipe *pipe) {
+/* `thorough`: all shares, even if a plan fits, since another one may be better.
+ */
+static regal_status run(regal_search *search, regal_pipe *pipe, bool thorough) {
   static const double shares[] = {1, 0.9, 0.8, 0.7, 0.6, 0.5};
   bool fits = false;
   REGAL_TRY(regal_pipe_find_places(pipe));
-  for (size_t i = 0; i < sizeof shares / sizeof *shares && !fits; i++) {
+  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
     pipe->limit_share = shares[i];
     REGAL_TRY(offer(search, pipe, &fits));
-    if (pipe->pinned || regal_search_should_stop(search))
+    if (pipe->pinned || !search->problem->limited || (fits && !thorough) ||
+        regal_search_should_stop(search))
       break;
   }
   regal_search_account(search, "%u microbatches, %u %s on %u devices%s",
@@ -59,7 +62,7 @@ static regal_status run(regal_search *search, regal_pipe *pipe) {
 /* A schedule for a pipeline that has been read. */
 static regal_status run_schedule(regal_search *search,
                                  const regal_pipeline *pipeline,
-                                 regal_pipeline_schedule kind) {
+                                 regal_pipeline_schedule kind, bool thorough) {
   regal_context *context = search->context;
   const regal_options *options = search->options;
   regal_pipe pipe = {.context = context,
@@ -71,7 +74,7 @@ static regal_status run_schedule(regal_search *search,
   if (kind == REGAL_INTERLEAVED)
     pipe.chunks_each = options ? (uint32_t)options->pipeline_chunks : 2;
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&pipe, &carver)));
-  regal_status status = run(search, &pipe);
+  regal_status status = run(search, &pipe, thorough);
   regal_release(context, carver.base);
   return status;
 }
@@ -81,7 +84,7 @@ static regal_status schedule(regal_search *search,
   regal_pipeline *pipeline;
   REGAL_TRY(
       regal_pipeline_read(search->context, search->problem->graph, &pipeline));
-  regal_status status = run_schedule(search, pipeline, kind);
+  regal_status status = run_schedule(search, pipeline, kind, true);
   regal_pipeline_free(pipeline);
   return status;
 }
@@ -100,7 +103,7 @@ regal_status regal_start_pipelines(regal_search *search) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !status &&
                      !regal_search_should_stop(search);
        i++)
-    status = run_schedule(search, pipeline, kinds[i]);
+    status = run_schedule(search, pipeline, kinds[i], false);
   regal_pipeline_free(pipeline);
   return status;
 }

@@ -43,6 +43,7 @@ typedef struct stages {
   uint32_t *window;     /* [places + 1] cuts that may come before, best first */
   uint32_t *low, *high; /* [ops] places of a parameter or group */
   bool limits, pins;    /* whether they count */
+  double slack;         /* of a cut, in chunks of equal work */
   double most_ns;       /* of a chunk */
 } stages;
 
@@ -242,6 +243,14 @@ static bool bisect(stages *s) {
   return true;
 }
 
+/* Whether about as much work is before a chunk's end as if all were equal. The
+ * largest chunk may be much larger than the others; that these are equal, too,
+ * matters where a device has several. */
+static bool is_near(const stages *s, uint32_t chunk, uint32_t end) {
+  double equal = s->load[s->places] / s->chunks;
+  return fabs(s->load[end] - equal * (chunk + 1)) <= s->slack * equal;
+}
+
 /* Fills row `chunk` + 1 of best. A chunk that ends further on begins further on
  * at the earliest: cuts enter the window at its end and leave it at its begin,
  * and one that is worse than a later one never matters. */
@@ -258,7 +267,7 @@ static void extend(stages *s, uint32_t chunk) {
     while (begin < end && !may_have(s, chunk, s->window[begin], x))
       begin++;
     s->best[before + cuts + x] = HUGE_VAL;
-    if (begin == end || !may_cut(s, x))
+    if (begin == end || !may_cut(s, x) || !is_near(s, chunk, x))
       continue;
     s->from[before + cuts + x] = s->window[begin];
     s->best[before + cuts + x] =
@@ -267,11 +276,16 @@ static void extend(stages *s, uint32_t chunk) {
 }
 
 static void find_narrowest(stages *s) {
+  static const double slacks[] = {0.5, 1, 2, HUGE_VAL};
   size_t cuts = (size_t)s->places + 1;
+  const double *all = &s->best[s->chunks * cuts + s->places];
   for (uint32_t x = 0; x <= s->places; x++)
     s->best[x] = x ? HUGE_VAL : 0;
-  for (uint32_t chunk = 0; chunk < s->chunks; chunk++)
-    extend(s, chunk);
+  for (size_t i = 0; i < 4 && (!i || *all == HUGE_VAL); i++) {
+    s->slack = slacks[i];
+    for (uint32_t chunk = 0; chunk < s->chunks; chunk++)
+      extend(s, chunk);
+  }
   s->cuts[s->chunks] = s->places;
   for (uint32_t chunk = s->chunks; chunk > 0; chunk--)
     s->cuts[chunk - 1] = s->from[chunk * cuts + s->cuts[chunk]];

@@ -132,7 +132,7 @@ def run(program, case, method, seconds, folder):
     rates = found["pipeline"]
     return {"case": case.name, "method": method, "seconds": str(seconds),
             "runtime_ns": str(found["cost"]["runtime_ns"]),
-            "bubble": f"{rates['bubble_rate']:.4f}",
+            "bubble": f"{rates['bubble_rate']:.6f}",
             "per_second": f"{rates['microbatches_per_second']:.6g}",
             "fits": "yes" if found["fits"] else "no"}
 

@@ -12,6 +12,8 @@
 #define MEMORY_SHARE 0.3   /* of moves for memory, where it is counted */
 #define CROWDED_SHARE 0.75 /* of moves where a limit is passed, if one is */
 #define SWAP_REACH 32      /* positions */
+#define LARGE_GROUP 8      /* ops */
+#define GROUP_SHIFTS 85    /* of a hundred moves of an op of a large group */
 #define PLAIN_PROGRESS 0.8 /* then ops of one device are shifted by any way */
 
 static uint32_t draw(regal_order_chain *c, uint32_t below) {
@@ -203,7 +205,8 @@ static void move_few(regal_order_chain *c, uint32_t op, uint32_t device,
     flip_cluster(c, op, device, cluster_size(c));
 }
 
-/* An op that has one device only can but be shifted. Shifts past ops of other
+/* An op that has one device only, or is not to leave it now, can but be
+ * shifted. Shifts past ops of other
  * devices cost nothing, so that all of them are accepted: they only disorder
  * what is good. But some ways lead through them, and at the end they do no
  * harm. */
@@ -214,8 +217,22 @@ static void move_pinned(regal_order_chain *c, uint32_t op, uint32_t kind) {
     shift_past(c, op, 1u << draw(c, 4));
 }
 
-static bool is_pinned(const regal_problem *problem, uint32_t op) {
-  return (problem->allowed[op] & (problem->allowed[op] - 1)) == 0;
+/* Whether its group has many ops. These are moved all at once, seldom with
+ * success: between two such moves most ops may as well be pinned. */
+static bool is_in_large_group(const regal_order *order, uint32_t op) {
+  uint32_t size = 0;
+  for (uint32_t k = regal_problem_leader(order->problem, op);
+       order->problem->leader && k != REGAL_NONE && size < LARGE_GROUP;
+       k = order->next_member[k])
+    size++;
+  return size == LARGE_GROUP;
+}
+
+static bool is_pinned(regal_order_chain *c, uint32_t op) {
+  uint64_t allowed = c->problem->allowed[op];
+  return (allowed & (allowed - 1)) == 0 ||
+         (c->problem->leader && draw(c, 100) < GROUP_SHIFTS &&
+          is_in_large_group(&c->order, op));
 }
 
 /* Runs, fewer of them as the search goes on, under a memory limit moves for
@@ -225,7 +242,7 @@ void regal_order_move(regal_order_chain *c, double run_share) {
   uint64_t dice = regal_random_next(&c->random);
   uint32_t device = other_device(c, op);
   double share = (double)(dice >> 11) * 0x1p-53;
-  if (is_pinned(c->problem, op)) {
+  if (is_pinned(c, op)) {
     move_pinned(c, op, dice & 15);
     return;
   }

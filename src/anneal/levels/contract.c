@@ -236,7 +236,8 @@ static regal_status make_pins(making *m, regal_machine *machine) {
   return REGAL_OK;
 }
 
-/* The same links and limits. */
+/* The same links; and the limits of the problem, which may be a view of one
+ * without them. */
 static regal_status make_machine(making *m) {
   const regal_problem *fine = m->fine;
   const regal_level *level = m->level;
@@ -244,6 +245,8 @@ static regal_status make_machine(making *m) {
   if (!machine)
     return regal_fail_memory(level->context);
   *machine = *fine->machine;
+  memcpy(machine->memory_limit, fine->limit,
+         fine->devices * sizeof *fine->limit);
   machine->context = level->context; /* the fine one may have another */
   memset(machine->name, 0, sizeof machine->name);
   machine->timed_ops = 0;

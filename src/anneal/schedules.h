@@ -65,6 +65,8 @@ regal_status regal_anneal_on(regal_search *search,
 /* What is left of the budget in seconds; evaluations count as on a machine of
  * usual speed. */
 double regal_schedule_seconds(const regal_search *search);
+/* So long an op takes, for a search that is not cut short. */
+#define REGAL_SECONDS_PER_OP 3e-4
 
 /* The methods `anneal` and `multilevel`. */
 regal_status regal_method_anneal(regal_search *search);

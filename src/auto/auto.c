@@ -212,12 +212,21 @@ static regal_status continue_best(regal_search *search,
   return REGAL_OK;
 }
 
+/* Another view of a problem, and a graph that is large for the time, get one
+ * start: heuristics alone take a good part of the budget. */
+static bool wants_starts(const regal_search *search, double seconds) {
+  bool view = search->parent && !search->stage;
+  return !view && seconds >= LONG_SECONDS &&
+         seconds >= REGAL_SECONDS_PER_OP * search->problem->ops;
+}
+
 static regal_status run_starts(regal_search *search,
                                const regal_auto_settings *settings,
                                regal_account *account) {
   double seconds = regal_schedule_seconds(search);
-  if (seconds >= LONG_SECONDS)
-    REGAL_TRY(run_start(search, settings, 0, FIRST_SHARE, account));
+  if (!wants_starts(search, seconds))
+    return run_once(search, settings, account);
+  REGAL_TRY(run_start(search, settings, 0, FIRST_SHARE, account));
   if (seconds < STARTS_SECONDS)
     return run_once(search, settings, account);
   for (uint32_t k = 1; k <= MORE_STARTS; k++)

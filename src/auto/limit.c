@@ -34,6 +34,7 @@
 /* For list schedules, which have no use for more; where the budget is
  * evaluations, a pass takes as long as many moves. */
 #define FIT_SHARE 0.3
+#define LARGE_FIT_SHARE 0.7 /* little else helps a large graph in time */
 #define MOST_PASSES 500
 /* A plan that fits and is so near the bound is not looked for without it. */
 #define NEAR_BOUND 0.03
@@ -176,12 +177,29 @@ static regal_status shrink(const limit_run *run, const regal_plan *fast,
   return run_job(run, problem, run->by->share, &job, "fitting of that", fits);
 }
 
+#define FEWEST_COARSE_OPS 200
+/* Of a limit. */
+#define FAR_BEYOND 0.2
+#define COARSE_SHARE 0.5
+#define MOST_LEVELS 12
+
+static uint32_t coarse_ops(const regal_search *search) {
+  double ops = regal_schedule_seconds(search) / REGAL_SECONDS_PER_OP;
+  return ops > FEWEST_COARSE_OPS ? (uint32_t)fmin(ops, 1e9) : FEWEST_COARSE_OPS;
+}
+
+static bool wants_coarse(const regal_search *search) {
+  return search->problem->ops > 2 * coarse_ops(search);
+}
+
 /* List schedules within the limits: at once a plan that fits, where one is
  * found at all. They end by themselves when more of them find nothing better.
  */
 static regal_status run_fit(const limit_run *run) {
   regal_search stage;
-  regal_search_stage(run->search, FIT_SHARE, &stage);
+  regal_search_stage(run->search,
+                     wants_coarse(run->search) ? LARGE_FIT_SHARE : FIT_SHARE,
+                     &stage);
   if (regal_budget_is_counted(&stage.budget))
     regal_budget_cap(&stage.budget, MOST_PASSES);
   regal_status status = regal_fit_within_limits(&stage, true);
@@ -219,23 +237,6 @@ static regal_status is_hopeless(regal_search *search, const regal_plan *plan,
     *hopeless |= held.memory[a] > problem->limit[a];
   regal_release(search->context, placement);
   return REGAL_OK;
-}
-
-/* So long an op takes, for a search that is not cut short. */
-#define SECONDS_PER_OP 3e-4
-#define FEWEST_COARSE_OPS 200
-/* Of a limit. */
-#define FAR_BEYOND 0.2
-#define COARSE_SHARE 0.5
-#define MOST_LEVELS 12
-
-static uint32_t coarse_ops(const regal_search *search) {
-  double ops = regal_schedule_seconds(search) / SECONDS_PER_OP;
-  return ops > FEWEST_COARSE_OPS ? (uint32_t)fmin(ops, 1e9) : FEWEST_COARSE_OPS;
-}
-
-static bool wants_coarse(const regal_search *search) {
-  return search->problem->ops > 2 * coarse_ops(search);
 }
 
 /* A large plan, for the time, that is far beyond the limits: the way into them

@@ -277,10 +277,14 @@ static regal_status run_fast(const limit_run *run) {
 }
 
 /* On two devices with blocking transfers annealing of a fast plan is better,
- * unless parameters or pins decide where ops are. */
-static bool wants_list_schedules(const regal_problem *problem) {
-  return !regal_order_memory_suits(problem) || problem->shared ||
-         problem->leader || problem->restricted;
+ * unless parameters or pins decide where ops are; there list schedules are for
+ * what nothing else has made fit, if there is time. */
+static bool wants_list_schedules(const regal_search *search) {
+  const regal_problem *problem = search->problem;
+  if (!regal_order_memory_suits(problem) || problem->shared ||
+      problem->leader || problem->restricted)
+    return true;
+  return search->best_fitness.excess > 0 && !wants_coarse(search);
 }
 
 static bool is_near_bound(const regal_search *search) {
@@ -369,7 +373,7 @@ regal_status regal_auto_within_limit(regal_search *search,
   limit_run run = {search, brkga, account, shrinking_for(search->problem)};
   if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
-  if (wants_list_schedules(search->problem))
+  if (wants_list_schedules(search))
     REGAL_TRY(run_fit(&run));
   if (regal_search_should_stop(search) || is_near_bound(search))
     return REGAL_OK;

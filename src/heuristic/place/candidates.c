@@ -118,6 +118,19 @@ regal_status regal_fit_add_cuts(regal_fit_candidates *found,
   return REGAL_OK;
 }
 
+/* Where transfers block, heft uses few devices. As if they did not, it spreads
+ * the ops of a layer over all of them, and their memory too. */
+static regal_status add_spread(regal_fit_candidates *found,
+                               const regal_problem *problem) {
+  regal_machine overlapped = *problem->machine;
+  regal_problem view = *problem; /* owns nothing */
+  overlapped.overlapped = true;
+  view.machine = &overlapped;
+  REGAL_TRY(regal_heft_place(found->search->context, &view, 1, found->tried));
+  regal_fit_candidates_add(found, "heft", NULL);
+  return REGAL_OK;
+}
+
 regal_status regal_fit_add_heft(regal_fit_candidates *found,
                                 const regal_problem *problem) {
   bool fits = false;
@@ -126,13 +139,16 @@ regal_status regal_fit_add_heft(regal_fit_candidates *found,
                                memory_shares[k], found->tried));
     fits = regal_fit_candidates_add(found, "heft", NULL);
   }
-  return REGAL_OK;
+  return fits || problem->machine->overlapped ? REGAL_OK
+                                              : add_spread(found, problem);
 }
 
 /* Of the problem, or of a gathered one. */
 static regal_status add_others(regal_fit_candidates *found,
                                const regal_problem *problem) {
   REGAL_TRY(regal_fit_add_heft(found, problem));
+  if (regal_search_should_stop(found->search))
+    return REGAL_OK;
   REGAL_TRY(regal_partition(found->search->context, problem, regal_bisect_fm,
                             found->search->seed, found->tried));
   regal_fit_candidates_add(found, "a partition", NULL);
@@ -171,6 +187,9 @@ static regal_status add_of_units(regal_fit_candidates *found,
 }
 
 static regal_status find(regal_fit_candidates *found) {
+  REGAL_TRY(regal_fit_add_heft(found, found->problem));
+  if (found->count && regal_search_should_stop(found->search))
+    return REGAL_OK;
   REGAL_TRY(add_of_units(found, 1));
   if (found->problem->shared && !found->count)
     REGAL_TRY(add_of_units(found, found->problem->devices));

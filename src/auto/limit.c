@@ -9,6 +9,12 @@
  * If that fails, too, less memory becomes the objective: first from the best
  * plan, then from anywhere. Each of these is a view of the same problem, in a
  * child search.
+ *
+ * Before that, list schedules that keep the limits (heuristic/place) give a
+ * plan that fits at once, on many devices, with pins or with shared parameters
+ * often the best one; then only annealing of it is left to do. And where the
+ * graph is large for the time and the fast plan far beyond the limit, all of
+ * this is done for a coarser graph.
  */
 #include "auto/limit.h"
 #include "auto/auto.h"

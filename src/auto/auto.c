@@ -178,26 +178,39 @@ static regal_status run_once(regal_search *search,
   return run_searches(search, settings, account);
 }
 
-/* A start with a share of what is left. The first one is what a run with that
- * budget would have been; others have random numbers of their own. */
+static regal_status run_starts(regal_search *search,
+                               const regal_auto_settings *settings,
+                               regal_account *account);
+
+/* A start of its own with a share of what is left: from the heuristics on, for
+ * annealing of coarse levels is only in the way of a good plan. The first one
+ * is what a run with that budget would have been; others have random numbers of
+ * their own. */
 static regal_status run_start(regal_search *search,
                               const regal_auto_settings *settings,
                               uint32_t number, double share,
                               regal_account *account) {
-  regal_search stage;
-  regal_account ignored = {.length = 0};
+  regal_search child;
+  regal_account own = {.length = 0};
   char what[32];
   if (regal_search_should_stop(search))
     return REGAL_OK;
   snprintf(what, sizeof what, "start %u", number + 1);
-  regal_search_stage(search, share, &stage);
-  stage.seed += number * REGAL_GOLDEN;
-  regal_status status = number ? run_once(&stage, settings, &ignored)
-                               : regal_auto(&stage, settings);
-  regal_search_close(&stage);
+  regal_search_anew(search, share, &child);
+  child.seed += number * REGAL_GOLDEN;
+  regal_status status = run_quick(&child, &own);
   if (status == REGAL_OK)
-    regal_account_add(account, search, what);
-  return status;
+    status = (number ? run_once : run_starts)(&child, settings, &own);
+  regal_plan *best = child.best;
+  child.best = NULL;
+  regal_search_close(&child);
+  if (status != REGAL_OK) {
+    regal_plan_free(best);
+    return status;
+  }
+  REGAL_TRY(regal_search_offer(search, best));
+  regal_account_add(account, search, what);
+  return REGAL_OK;
 }
 
 static regal_status continue_best(regal_search *search,
@@ -215,7 +228,7 @@ static regal_status continue_best(regal_search *search,
 /* Another view of a problem, and a graph that is large for the time, get one
  * start: heuristics alone take a good part of the budget. */
 static bool wants_starts(const regal_search *search, double seconds) {
-  bool view = search->parent && !search->stage;
+  bool view = search->parent && search->parent->problem != search->problem;
   return !view && seconds >= LONG_SECONDS &&
          seconds >= REGAL_SECONDS_PER_OP * search->problem->ops;
 }
@@ -228,7 +241,7 @@ static regal_status run_starts(regal_search *search,
     return run_once(search, settings, account);
   REGAL_TRY(run_start(search, settings, 0, FIRST_SHARE, account));
   if (seconds < STARTS_SECONDS)
-    return run_once(search, settings, account);
+    return run_start(search, settings, 1, 1, account);
   for (uint32_t k = 1; k <= MORE_STARTS; k++)
     REGAL_TRY(
         run_start(search, settings, k, 1.0 / (MORE_STARTS + 3 - k), account));
@@ -241,8 +254,7 @@ regal_status regal_auto(regal_search *search,
   regal_budget whole = search->budget;
   if (!search->parent)
     whole = regal_tidy_reserve(search);
-  if (!search->stage)
-    REGAL_TRY(run_quick(search, &account));
+  REGAL_TRY(run_quick(search, &account));
   REGAL_TRY(run_starts(search, settings, &account));
   if (!search->parent)
     REGAL_TRY(finish(search, &whole, &account));

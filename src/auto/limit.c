@@ -12,9 +12,7 @@
  *
  * Before that, list schedules that keep the limits (heuristic/place) give a
  * plan that fits at once, on many devices, with pins or with shared parameters
- * often the best one; then only annealing of it is left to do. And where the
- * graph is large for the time and the fast plan far beyond the limit, all of
- * this is done for a coarser graph.
+ * often the best one; then only annealing of it is left to do.
  */
 #include "auto/limit.h"
 #include "auto/auto.h"
@@ -23,7 +21,6 @@
 
 #include "anneal/driver/anneal.h"
 #include "anneal/driver/annealers.h"
-#include "anneal/levels/contract.h"
 #include "anneal/order/memory.h"
 #include "anneal/schedules.h"
 #include "cost/model/running_cost.h"
@@ -183,19 +180,10 @@ static regal_status shrink(const limit_run *run, const regal_plan *fast,
   return run_job(run, problem, run->by->share, &job, "fitting of that", fits);
 }
 
-#define FEWEST_COARSE_OPS 200
-/* Of a limit. */
-#define FAR_BEYOND 0.2
-#define COARSE_SHARE 0.5
-#define MOST_LEVELS 12
-
-static uint32_t coarse_ops(const regal_search *search) {
-  double ops = regal_schedule_seconds(search) / REGAL_SECONDS_PER_OP;
-  return ops > FEWEST_COARSE_OPS ? (uint32_t)fmin(ops, 1e9) : FEWEST_COARSE_OPS;
-}
-
-static bool wants_coarse(const regal_search *search) {
-  return search->problem->ops > 2 * coarse_ops(search);
+/* The graph is large for the time that is left. */
+static bool is_large(const regal_search *search) {
+  return 2 * regal_schedule_seconds(search) <
+         REGAL_SECONDS_PER_OP * search->problem->ops;
 }
 
 /* List schedules within the limits: at once a plan that fits, where one is
@@ -203,9 +191,8 @@ static bool wants_coarse(const regal_search *search) {
  */
 static regal_status run_fit(const limit_run *run) {
   regal_search stage;
-  regal_search_stage(run->search,
-                     wants_coarse(run->search) ? LARGE_FIT_SHARE : FIT_SHARE,
-                     &stage);
+  regal_search_stage(
+      run->search, is_large(run->search) ? LARGE_FIT_SHARE : FIT_SHARE, &stage);
   if (regal_budget_is_counted(&stage.budget))
     regal_budget_cap(&stage.budget, MOST_PASSES);
   regal_status status = regal_fit_within_limits(&stage, true);
@@ -227,36 +214,23 @@ static regal_status refine(const limit_run *run) {
   return run_job(run, problem, 1, &job, "annealing of that", &fits);
 }
 
-/* Whether what the plan's devices hold for all of it is more than they may:
- * then no order of its ops helps, and hardly any number of single moves. */
+/* Whether devices hold more shared parameters than they may for the whole plan:
+ * then no order of its ops helps, and hardly any number of single moves, as all
+ * readers of a parameter would have to leave. */
 static regal_status is_hopeless(regal_search *search, const regal_plan *plan,
                                 bool *hopeless) {
   const regal_problem *problem = search->problem;
+  if (!problem->shared)
+    return REGAL_OK;
   uint8_t *placement = regal_alloc(search->context, problem->ops, 1);
   regal_running_cost held;
   if (!placement)
     return regal_fail_memory(search->context);
   regal_plan_ops(plan, NULL, placement);
   regal_running_cost_hold(&held, problem, placement);
-  *hopeless = false;
   for (uint32_t a = 0; a < problem->devices; a++)
     *hopeless |= held.memory[a] > problem->limit[a];
   regal_release(search->context, placement);
-  return REGAL_OK;
-}
-
-/* A large plan, for the time, that is far beyond the limits: the way into them
- * is long. */
-static regal_status is_far(regal_search *search, const regal_plan *plan,
-                           bool *far) {
-  regal_cost cost;
-  REGAL_TRY(regal_search_cost(search, plan, &cost));
-  const regal_problem *problem = search->problem;
-  double excess = 0;
-  for (uint32_t a = 0; a < problem->devices; a++)
-    excess =
-        fmax(excess, (double)cost.peak_bytes[a] / (double)problem->limit[a]);
-  *far = wants_coarse(search) && excess > 1 + FAR_BEYOND;
   return REGAL_OK;
 }
 
@@ -265,15 +239,12 @@ static regal_status is_far(regal_search *search, const regal_plan *plan,
 static regal_status run_fast(const limit_run *run) {
   regal_search *search = run->search;
   regal_plan *fast = NULL;
-  bool fits = false, hopeless = false, far = false;
+  bool fits = false, hopeless = false;
   regal_status status = run_unlimited(run, &fast, &fits);
   if (status == REGAL_OK && search->best_fitness.excess == 0)
     status = is_hopeless(search, fast, &hopeless);
-  if (status == REGAL_OK)
-    status = is_far(search, fast, &far);
-  uint32_t tries = wants_coarse(search) ? 1 : run->by->tries;
-  for (uint32_t i = 0; i < tries && status == REGAL_OK && !fits && !hopeless &&
-                       !far && !regal_search_should_stop(search);
+  for (uint32_t i = 0; i < run->by->tries && status == REGAL_OK && !fits &&
+                       !hopeless && !regal_search_should_stop(search);
        i++)
     status = shrink(run, fast, i, &fits);
   regal_plan_free(fast);
@@ -290,87 +261,13 @@ static bool wants_list_schedules(const regal_search *search) {
   if (!regal_order_memory_suits(problem) || problem->shared ||
       problem->leader || problem->restricted)
     return true;
-  return search->best_fitness.excess > 0 && !wants_coarse(search);
+  return search->best_fitness.excess > 0 && !is_large(search);
 }
 
 static bool is_near_bound(const regal_search *search) {
   return search->best_fitness.excess == 0 &&
          (double)search->best_fitness.value <=
              (1 + NEAR_BOUND) * (double)search->bound.runtime_ns;
-}
-
-/* -- Coarse problems --------------------------------------------------------
- *
- * Where the graph is large for the time, all of this is done for a coarser
- * problem, whose plan is then one of the problem. It nearly fits, and is
- * refined.
- */
-
-/* Coarser levels, until one has few enough ops; how many. */
-static regal_status build_levels(const limit_run *run,
-                                 regal_level *levels[MOST_LEVELS],
-                                 uint32_t *count) {
-  const regal_problem *problem = run->search->problem;
-  uint32_t target = coarse_ops(run->search);
-  double work = (double)problem->graph->work_ns;
-  for (*count = 0; *count < MOST_LEVELS && problem->ops > target;) {
-    regal_level *level;
-    REGAL_TRY(regal_contract(run->search->context, problem,
-                             (int64_t)(1.5 * work / target) + 1, &level));
-    if (!level)
-      break;
-    problem = level->problem;
-    levels[(*count)++] = level;
-  }
-  return REGAL_OK;
-}
-
-/* The best plan of the coarsest level, as one of the problem. */
-static regal_status search_coarse(const limit_run *run,
-                                  regal_level *const levels[], uint32_t count,
-                                  regal_plan **plan) {
-  regal_bound none = {0};
-  REGAL_TRY(
-      run_view(run, levels[count - 1]->problem, &none, COARSE_SHARE, plan));
-  while (count-- > 0) {
-    regal_plan *coarse = *plan;
-    regal_status status = regal_level_expand(levels[count], coarse, plan);
-    regal_plan_free(coarse);
-    if (status != REGAL_OK) {
-      *plan = NULL;
-      return status;
-    }
-  }
-  return REGAL_OK;
-}
-
-static regal_status make_fit(const limit_run *run, const regal_plan *plan,
-                             bool *fits) {
-  regal_plan *copy;
-  REGAL_TRY(regal_plan_copy(run->search->context, plan, &copy));
-  REGAL_TRY(offer(run->search, copy, fits));
-  regal_account_add(run->account, run->search, "a coarser graph");
-  if (!*fits && !regal_search_should_stop(run->search))
-    REGAL_TRY(shrink(run, plan, 0, fits));
-  return REGAL_OK;
-}
-
-static regal_status run_coarse(const limit_run *run) {
-  regal_level *levels[MOST_LEVELS];
-  regal_plan *plan = NULL;
-  uint32_t count;
-  bool fits = false;
-  regal_status status = build_levels(run, levels, &count);
-  if (status == REGAL_OK && count)
-    status = search_coarse(run, levels, count, &plan);
-  if (status == REGAL_OK && plan)
-    status = make_fit(run, plan, &fits);
-  regal_plan_free(plan);
-  while (count-- > 0)
-    regal_level_free(levels[count]);
-  if (status == REGAL_OK && fits && !regal_search_should_stop(run->search))
-    status = refine(run);
-  return status;
 }
 
 regal_status regal_auto_within_limit(regal_search *search,
@@ -386,11 +283,8 @@ regal_status regal_auto_within_limit(regal_search *search,
   double seconds = search->budget.deadline - regal_seconds();
   if (wants_fit(search) && seconds > LONG_SECONDS && isfinite(seconds))
     REGAL_TRY(reduce_memory(&run, EARLY_SHARE));
-  if (regal_annealer_for(search->problem)) {
+  if (regal_annealer_for(search->problem))
     REGAL_TRY(run_fast(&run));
-    if (wants_fit(search) && wants_coarse(search))
-      REGAL_TRY(run_coarse(&run));
-  }
   if (wants_fit(search))
     REGAL_TRY(reduce_memory(&run, FITTING_SHARE));
   if (wants_fit(search))

@@ -47,6 +47,12 @@ void regal_search_child(regal_search *parent, const regal_problem *problem,
   }
 }
 
+void regal_search_anew(regal_search *parent, double share,
+                       regal_search *child) {
+  regal_search_child(parent, parent->problem, share, child);
+  child->best_fitness = REGAL_FITNESS_WORST;
+}
+
 void regal_search_stage(regal_search *parent, double share,
                         regal_search *stage) {
   regal_search_child(parent, parent->problem, share, stage);
@@ -196,6 +202,14 @@ void regal_search_report(regal_search *search, bool improved) {
   regal_search *root = root_of(search), *shown = search;
   while (shown->problem != root->problem)
     shown = shown->parent;
+  /* one that began anew may be behind what is known */
+  regal_fitness best = shown->best_fitness;
+  for (const regal_search *above = shown->parent; above; above = above->parent)
+    if (above->problem == root->problem &&
+        regal_fitness_less(above->best_fitness, best)) {
+      best = above->best_fitness;
+      improved = false;
+    }
   double now = regal_seconds();
   bool due = now - root->last_report >= 1.0 / REPORTS_PER_SECOND;
   if (!due && !(improved && shown == search))
@@ -204,9 +218,9 @@ void regal_search_report(regal_search *search, bool improved) {
   regal_progress progress = {
       .evaluations = evaluations_of_all(search),
       .seconds = now - root->began,
-      .best = shown->best_fitness.value,
+      .best = best.value,
       .bound = objective_bound(shown),
-      .fits = shown->best_fitness.excess == 0,
+      .fits = best.excess == 0,
   };
   context->progress(context->progress_state, &progress);
 }

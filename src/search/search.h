@@ -88,6 +88,9 @@ void regal_search_open(regal_search *search, regal_context *context,
  * progress does not speak of what it finds. */
 void regal_search_child(regal_search *parent, const regal_problem *problem,
                         double share, regal_search *child);
+/* A child of the same problem that begins anew, without what its parent knows
+ * but the bound. The parent is to be offered its best plan. */
+void regal_search_anew(regal_search *parent, double share, regal_search *child);
 /* A stage of the same search. Its best plan is the parent's, which has none
  * until the stage is closed. */
 void regal_search_stage(regal_search *parent, double share,

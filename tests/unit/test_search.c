@@ -141,6 +141,29 @@ static void listen(void *state, const regal_progress *progress) {
   heard->evaluations = progress->evaluations;
 }
 
+/* A start of its own knows nothing of its parent's plan, and nobody hears of it
+ * while it is behind. */
+static void test_begins_anew(void **state) {
+  search_bench *b = *state;
+  regal_search *search = &b->search, child;
+  heard heard = {0};
+  begin(b);
+  assert_int_equal(regal_method_heft(search), REGAL_OK);
+  int64_t best = search->best_fitness.value;
+  regal_search_anew(search, 0.5, &child);
+  assert_null(child.best);
+  assert_true(same_fitness(child.best_fitness, REGAL_FITNESS_WORST));
+  regal_set_progress(b->context, listen, &heard);
+  search->last_report = 0; /* long ago */
+  assert_int_equal(regal_method_single(&child), REGAL_OK);
+  assert_true(child.best_fitness.value > best);
+  assert_int_equal(heard.reports, 1);
+  assert_int_equal(heard.best, best);
+  regal_set_progress(b->context, NULL, NULL);
+  regal_search_close(&child);
+  assert_int_equal(search->best_fitness.value, best);
+}
+
 /* Of plans of equal cost the one with fewer transfers is kept, then the one
  * that sends fewer bytes. */
 static void test_fewer_transfers_win(void **state) {
@@ -207,6 +230,7 @@ int main(void) {
       SEARCH_TEST(test_stage),
       SEARCH_TEST(test_stage_that_ends_it),
       SEARCH_TEST(test_child),
+      SEARCH_TEST(test_begins_anew),
       SEARCH_TEST(test_fewer_transfers_win),
       SEARCH_TEST(test_views_report_their_parent),
   };

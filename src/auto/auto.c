@@ -226,10 +226,11 @@ static regal_status continue_best(regal_search *search,
 }
 
 /* Another view of a problem, and a graph that is large for the time, get one
- * start: heuristics alone take a good part of the budget. */
+ * start: heuristics alone take a good part of the budget. A plan that the user
+ * gives is where the search is to begin. */
 static bool wants_starts(const regal_search *search, double seconds) {
   bool view = search->parent && search->parent->problem != search->problem;
-  return !view && seconds >= LONG_SECONDS &&
+  return !view && !search->start && seconds >= LONG_SECONDS &&
          seconds >= REGAL_SECONDS_PER_OP * search->problem->ops;
 }
 

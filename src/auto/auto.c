@@ -182,10 +182,10 @@ static regal_status run_starts(regal_search *search,
                                const regal_auto_settings *settings,
                                regal_account *account);
 
-/* A start of its own with a share of what is left: from the heuristics on, for
- * annealing of coarse levels is only in the way of a good plan. The first one
- * is what a run with that budget would have been; others have random numbers of
- * their own. */
+/* A start of its own with a share of what is left, from the heuristics on: with
+ * the plan of an earlier start, multilevel annealing would discard what its
+ * coarse levels find. The first start is what a run with that budget would have
+ * been; others have random numbers of their own. */
 static regal_status run_start(regal_search *search,
                               const regal_auto_settings *settings,
                               uint32_t number, double share,

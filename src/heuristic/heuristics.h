@@ -25,8 +25,8 @@ regal_status regal_method_fit(regal_search *search); /* heuristic/place */
  * passes are of no use. */
 regal_status regal_fit_within_limits(regal_search *search, bool until_stalled);
 
-/* What the methods of these names do without memory limits: heft and cut place
- * ops as if there were none, or in the order of the file. */
+/* The first part of the methods of these names: their plans before the list
+ * scheduler makes them fit a memory limit. */
 regal_status regal_heft(regal_search *search);
 regal_status regal_cut(regal_search *search);
 regal_status regal_split_file(regal_search *search);

@@ -42,7 +42,7 @@ void regal_place_single(const regal_problem *problem, uint8_t *placement);
 regal_status regal_heft_place(regal_context *context,
                               const regal_problem *problem, double memory_share,
                               uint8_t *placement);
-/* The plan of single placement in the order of the file: what a user has
+/* The plan of regal_place_single in the order of the file: what a user has
  * without any optimisation. */
 regal_status regal_plan_single(regal_context *context,
                                const regal_problem *problem, regal_plan **plan);

@@ -108,6 +108,19 @@ int regal_cli_columns(FILE *stream);
 regal_status regal_cli_extras(regal_cli *cli, const regal_problem *problem,
                               const regal_plan *plan, FILE *report);
 
+/* outputs.c: every file that a command reads or writes. */
+#define REGAL_CLI_OUTPUTS 16
+typedef struct regal_cli_file {
+  char label[32]; /* as messages name it: "-o", "--trace", "GRAPH" */
+  char path[REGAL_MOST_LIST];
+} regal_cli_file;
+/* The files that the command will write. */
+size_t regal_cli_outputs(const regal_cli *cli,
+                         regal_cli_file files[REGAL_CLI_OUTPUTS]);
+/* Fails when an output is an input or another output, whatever their names, or
+ * when two inputs are stdin. Touches nothing. */
+regal_exit regal_cli_check_files(regal_cli *cli);
+
 /* progress.c: a line on the terminal that is updated as the search goes on, or
  * with -v a line for each improvement. */
 typedef struct regal_progress_line {

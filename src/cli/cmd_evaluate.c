@@ -86,8 +86,6 @@ static regal_exit judge(regal_cli *cli, const regal_problem *problem,
 regal_exit regal_command_evaluate(regal_cli *cli) {
   FILE *stream;
   regal_problem *problem;
-  if (!strcmp(cli->argument[0], "-") && !strcmp(cli->argument[1], "-"))
-    return regal_cli_fail(cli, "GRAPH and PLAN cannot both be stdin");
   regal_exit code = regal_cli_streams(cli, &stream);
   if (code != REGAL_EXIT_OK)
     return code;

@@ -3,8 +3,6 @@
  * the options ask for: the plan, a trace, a summary or JSON, a timeline. */
 #include "cli/cli.h"
 
-#include <string.h>
-
 /* Plans for free transfers are seldom what is wanted. Peaks do not depend on
  * them. */
 static void note_free_transfers(const regal_cli *cli) {
@@ -60,8 +58,6 @@ static regal_exit fail_limit(const regal_result *result) {
 regal_exit regal_command_optimize(regal_cli *cli) {
   FILE *stream;
   regal_result *result;
-  if (!strcmp(cli->argument[0], "-") && !strcmp(cli->options.start, "-"))
-    return regal_cli_fail(cli, "GRAPH and --start cannot both be stdin");
   regal_exit code = regal_cli_streams(cli, &stream);
   if (code != REGAL_EXIT_OK)
     return code;

@@ -28,10 +28,12 @@ static regal_exit run_command(regal_cli *cli) {
 static regal_exit run(regal_cli *cli, int argc, char **argv) {
   if (!regal_cli_parse(cli, argc, argv))
     return REGAL_EXIT_INPUT;
-  if (!cli->wants_help && !cli->wants_version)
-    return run_command(cli);
-  print_help(cli);
-  return REGAL_EXIT_OK;
+  if (cli->wants_help || cli->wants_version) {
+    print_help(cli);
+    return REGAL_EXIT_OK;
+  }
+  regal_exit code = regal_cli_check_files(cli);
+  return code == REGAL_EXIT_OK ? run_command(cli) : code;
 }
 
 int main(int argc, char **argv) {

@@ -259,6 +259,8 @@
     "train", HOW, \
     "interval between checkpoints") \
   FLAG(resume, "resume", "train", HOW, "continue from the checkpoint") \
+  FLAG(overwrite, "overwrite", "train", HOW, \
+    "replace policy, checkpoint and log of an earlier run") \
   TEXT(log, "log", 0, "FILE", "train", HOW, \
     "log file, one line per step (CSV); OUTPUT.csv if not given") \
   TEXT(plot, "plot", 0, "FILE", "train", HOW, \

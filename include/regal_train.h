@@ -56,7 +56,8 @@ typedef void (*regal_training_fn)(void *state, const regal_training *training);
  * After regal_stop_request or options->time the call returns REGAL_OK with
  * `finished` false, and a checkpoint is written. A call with options->resume
  * continues from it; the final policy is bitwise the same as without the
- * interruption. */
+ * interruption. Without resume the call fails if the policy, the checkpoint or
+ * the log exists already, unless options->overwrite is set. */
 REGAL_API regal_status regal_train(regal_context *context, const char *dataset,
                                    const regal_options *options,
                                    const char *command,

@@ -42,7 +42,8 @@ grep -q 'nowhere/x' out || fail "no message about the checkpoint"
 
 # A rank is killed; the run goes on from its checkpoint, on other ranks.
 long=(--steps 200 --checkpoint-every 0)
-"$regal" train set.zip -o alone.policy "${options[@]}" "${long[@]}" >/dev/null
+"$regal" train set.zip -o alone.policy "${options[@]}" "${long[@]}" \
+  --overwrite >/dev/null
 mpirun -np 2 "$regal" train set.zip -o killed.policy "${options[@]}" \
   "${long[@]}" >out 2>&1 &
 job=$!

@@ -170,6 +170,9 @@ regal_status regal_train(regal_context *context, const char *dataset,
   if (!options->output[0])
     return regal_fail(context, REGAL_BAD_INPUT,
                       "training needs a file for the policy: -o FILE.policy");
+  if (options->resume && options->overwrite)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--resume, --overwrite: found both, expected one");
   regal_train_job job = {.command = command ? command : "",
                          .progress = progress,
                          .progress_state = state};

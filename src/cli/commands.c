@@ -160,8 +160,10 @@ static const regal_command commands[] = {
     {"train", "train a policy on a dataset, for --method regal",
      "Trains on the graphs of split train by REINFORCE and keeps the policy\n"
      "that is best on the graphs of split valid. Ctrl-C writes a checkpoint,\n"
-     "from which --resume continues. With mpirun several processes share the\n"
-     "work. The result depends neither on threads nor on processes.",
+     "from which --resume continues. Files of an earlier run are replaced "
+     "only\n"
+     "with --overwrite. With mpirun several processes share the work. The\n"
+     "result depends neither on threads nor on processes.",
      "DATASET -o FILE", 1, 1, "train reading machine objective brkga",
      "decoder seed threads time output json quiet verbose",
      "regal train synthetic -o my.policy\n"

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of a run as CSV. A resumed run first cuts off the rows of steps that
- * it will take again. */
+/* The log of a run as CSV. Rows are written in order of steps, that of a
+ * validation after that of its step. A resumed run first cuts off the rows of
+ * what it will do again: a run that was killed has written rows after its last
+ * checkpoint, and the last of them may be cut short. */
 #include "learn/train_log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/parallel/threads.h"
 #include "base/text.h"
@@ -13,15 +17,25 @@ static const char head[] =
     "step,seconds,reward,improvement,entropy,gradient_norm,learning_rate,"
     "evaluations,valid\n";
 
-/* How much of an old log is of steps up to `step`. */
-static size_t kept_bytes(const regal_text *old, uint64_t step) {
-  const char *at = old->bytes, *end = old->bytes + old->size;
-  if (old->size < sizeof head - 1 || memcmp(at, head, sizeof head - 1) != 0)
+/* Whether a row is of what was done before `state`; `end` is its newline. */
+static bool is_done(const char *row, const char *end,
+                    const regal_train_state *state) {
+  uint64_t step = strtoull(row, NULL, 10);
+  bool of_validation = end > row && end[-1] != ',';
+  return step < state->step ||
+         (step == state->step &&
+          (!of_validation || state->next_validation > step));
+}
+
+/* How much of an old log is of what was done before `state`. */
+static size_t kept_bytes(const regal_text *old,
+                         const regal_train_state *state) {
+  const char *at = old->bytes + sizeof head - 1, *end = old->bytes + old->size;
+  if (old->size < sizeof head - 1)
     return 0;
-  at += sizeof head - 1;
   while (at < end) {
     const char *line = memchr(at, '\n', (size_t)(end - at));
-    if (!line || strtoull(at, NULL, 10) > step)
+    if (!line || !is_done(at, line, state))
       break;
     at = line + 1;
   }
@@ -29,32 +43,48 @@ static size_t kept_bytes(const regal_text *old, uint64_t step) {
 }
 
 static regal_status trim(regal_context *context, const char *path,
-                         uint64_t step) {
+                         const regal_train_state *state) {
   regal_text old;
-  if (regal_read_file(context, path, &old) != REGAL_OK)
+  if (access(path, F_OK) != 0)
     return REGAL_OK; /* there is none: begin one */
-  old.size = kept_bytes(&old, step);
-  if (old.size)
-    old.bytes[old.size] = 0;
-  regal_status status = regal_text_save(context, &old, path);
+  REGAL_TRY(regal_read_file(context, path, &old));
+  size_t known = old.size < sizeof head - 1 ? old.size : sizeof head - 1;
+  regal_status status = REGAL_OK;
+  if (memcmp(old.bytes, head, known) != 0) {
+    status = regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: this is no log of a training run", path);
+  } else {
+    old.size = kept_bytes(&old, state);
+    status = regal_text_save(context, &old, path);
+  }
   regal_text_free(&old);
   return status;
 }
 
-regal_status regal_train_log_open(regal_context *context, const char *path,
-                                  bool resume, uint64_t step,
-                                  regal_train_log *log) {
+static regal_status open_log(regal_context *context, const char *path,
+                             const char *mode, regal_train_log *log) {
   *log = (regal_train_log){.flushed = regal_seconds()};
   if (!path[0])
     return REGAL_OK;
-  if (resume)
-    REGAL_TRY(trim(context, path, step));
-  log->file = fopen(path, resume ? "a" : "w");
+  log->file = fopen(path, mode);
   if (!log->file)
     return regal_fail_system(context, path);
   if (fseek(log->file, 0, SEEK_END) || ftell(log->file) == 0)
     fputs(head, log->file);
   return REGAL_OK;
+}
+
+regal_status regal_train_log_begin(regal_context *context, const char *path,
+                                   regal_train_log *log) {
+  return open_log(context, path, "w", log);
+}
+
+regal_status regal_train_log_continue(regal_context *context, const char *path,
+                                      const regal_train_state *state,
+                                      regal_train_log *log) {
+  if (path[0])
+    REGAL_TRY(trim(context, path, state));
+  return open_log(context, path, "a", log);
 }
 
 static void flush_sometimes(regal_train_log *log) {
@@ -85,6 +115,18 @@ void regal_train_log_valid(regal_train_log *log, const regal_training *now) {
           (unsigned long long)now->step, now->seconds,
           (unsigned long long)now->evaluations, now->valid);
   fflush(log->file);
+}
+
+/* What is no file on a disk, such as a pipe, cannot be synced: EINVAL. */
+regal_status regal_train_log_sync(regal_context *context, const char *path,
+                                  regal_train_log *log) {
+  if (!log->file)
+    return REGAL_OK;
+  if (fflush(log->file) != 0 || ferror(log->file) ||
+      (fsync(fileno(log->file)) != 0 && errno != EINVAL))
+    return regal_fail_system(context, path);
+  log->flushed = regal_seconds();
+  return REGAL_OK;
 }
 
 regal_status regal_train_log_close(regal_context *context, const char *path,

@@ -6,21 +6,25 @@
 
 #include <stdio.h>
 
-#include "base/context.h"
-#include "regal_train.h"
+#include "learn/trainer.h"
 
 typedef struct regal_train_log {
   FILE *file; /* or NULL: no log */
   double flushed;
 } regal_train_log;
 
-/* Begins a log; a resumed run's goes on after the row of `step`, and what was
- * written after it is dropped, since it will be written again. */
-regal_status regal_train_log_open(regal_context *context, const char *path,
-                                  bool resume, uint64_t step,
-                                  regal_train_log *log);
+regal_status regal_train_log_begin(regal_context *context, const char *path,
+                                   regal_train_log *log);
+/* Goes on with the log of a resumed run. Rows of what comes after `state` are
+ * dropped, since they will be written again. */
+regal_status regal_train_log_continue(regal_context *context, const char *path,
+                                      const regal_train_state *state,
+                                      regal_train_log *log);
 void regal_train_log_step(regal_train_log *log, const regal_training *now);
 void regal_train_log_valid(regal_train_log *log, const regal_training *now);
+/* All rows are on the disk afterwards; fails when one could not be written. */
+regal_status regal_train_log_sync(regal_context *context, const char *path,
+                                  regal_train_log *log);
 /* Fails when something could not be written. */
 regal_status regal_train_log_close(regal_context *context, const char *path,
                                    regal_train_log *log);

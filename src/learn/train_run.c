@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop of a training run: steps, validation now and then, and files. The
  * best policy on validation is the one that is saved; a checkpoint is saved
- * every
- * --checkpoint-every and at the end, also when the user stops the run. Only the
- * first of several processes writes. */
+ * at the start, every --checkpoint-every and at the end, also when the user
+ * stops the run. Only the first of several processes writes.
+ *
+ * Nothing of an earlier run is lost: its files are replaced with --overwrite
+ * only. A run that is killed at any moment can be resumed, and its log then has
+ * each row once. For that, each checkpoint is written after the log's rows up
+ * to its step are on the disk, and before the first row of a new log. */
 #include "learn/train_run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "learn/checkpoint.h"
 #include "learn/train_log.h"
@@ -49,12 +54,37 @@ static regal_status save_checkpoint(run *r) {
   r->saved = regal_seconds();
   if (!leads(r))
     return REGAL_OK;
+  REGAL_TRY(regal_train_log_sync(r->trainer->context, r->job->log, &r->log));
   return regal_checkpoint_save(r->trainer, r->job->dataset, r->job->checkpoint);
 }
 
 static bool is_due(const run *r) {
   double every = r->trainer->options.checkpoint_every;
   return regal_seconds() - r->saved >= every;
+}
+
+static bool is_file(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISREG(info.st_mode);
+}
+
+static regal_status refuse_to_replace(const run *r, const char *path) {
+  const char *checkpoint = r->job->checkpoint;
+  if (!is_file(path))
+    return REGAL_OK;
+  if (!is_file(checkpoint))
+    return regal_fail(r->trainer->context, REGAL_BAD_INPUT,
+                      "%s: exists already; --overwrite replaces it", path);
+  return regal_fail(r->trainer->context, REGAL_BAD_INPUT,
+                    "%s: exists already; --resume continues the run of %s, "
+                    "--overwrite replaces it",
+                    path, checkpoint);
+}
+
+static regal_status refuse_to_replace_any(const run *r) {
+  REGAL_TRY(refuse_to_replace(r, r->job->output));
+  REGAL_TRY(refuse_to_replace(r, r->job->checkpoint));
+  return refuse_to_replace(r, r->job->log);
 }
 
 /* -- Figures --------------------------------------------------------------- */
@@ -132,17 +162,27 @@ static regal_status loop(run *r) {
   return leads(r) ? save_policy(r) : REGAL_OK;
 }
 
+static regal_status begin_anew(run *r) {
+  if (leads(r) && !r->trainer->options.overwrite)
+    REGAL_TRY(refuse_to_replace_any(r));
+  return save_checkpoint(r);
+}
+
 static regal_status begin(run *r) {
   regal_trainer *t = r->trainer;
   if (t->options.resume)
     REGAL_TRY(regal_checkpoint_load(t, r->job->dataset, r->job->checkpoint));
+  else
+    REGAL_TRY(begin_anew(r));
   r->first_step = t->state.step;
   r->first_evaluations = t->state.evaluations;
   r->saved = regal_seconds();
-  return leads(r)
-             ? regal_train_log_open(t->context, r->job->log, t->options.resume,
-                                    t->state.step, &r->log)
-             : REGAL_OK;
+  if (!leads(r))
+    return REGAL_OK;
+  return t->options.resume
+             ? regal_train_log_continue(t->context, r->job->log, &t->state,
+                                        &r->log)
+             : regal_train_log_begin(t->context, r->job->log, &r->log);
 }
 
 regal_status regal_train_run(regal_trainer *trainer,

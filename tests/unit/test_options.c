@@ -231,8 +231,8 @@ static void former_names_are_accepted(void **state) {
 static void effects_are_told_apart(void **state) {
   (void)state;
   static const char *const how =
-      " time threads ortools figures checkpoint checkpoint-every resume log "
-      "plot output trace format json timeline quiet verbose ";
+      " time threads ortools figures checkpoint checkpoint-every resume "
+      "overwrite log plot output trace format json timeline quiet verbose ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char name[40];

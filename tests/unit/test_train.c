@@ -56,8 +56,14 @@ static regal_options quick(const char *output) {
   options.state_width = 8;
   options.rounds = 1;
   options.threads = 1;
+  options.overwrite = true; /* tests use names again */
   snprintf(options.output, sizeof options.output, "%s", output);
   return options;
+}
+
+static void use_resume(regal_options *options) {
+  options->overwrite = false;
+  options->resume = true;
 }
 
 static regal_training train(regal_context *context,
@@ -192,7 +198,7 @@ static void resume_after(regal_context *context, uint64_t step,
   regal_stop_clear(context);
   assert_false(made.finished);
   assert_int_equal(made.step, step);
-  options.resume = true;
+  use_resume(&options);
   options.threads = 2;
   made = train(context, &options);
   assert_true(made.finished);
@@ -208,6 +214,43 @@ static void test_resume(void **state) {
   resume_after(*state, 2, false);
   resume_after(*state, 3, false);
   resume_after(*state, 6, true);
+}
+
+/* What a process that is killed here leaves behind. */
+static void copy_files(void *state, const regal_training *now) {
+  const interrupter *i = state;
+  if (now->step == i->step && now->validated == i->validated)
+    assert_int_equal(
+        system("cp broken.policy.csv killed.policy.csv && cp "
+               "broken.policy.checkpoint killed.policy.checkpoint"),
+        0);
+}
+
+/* Every step has a checkpoint, written after its row: only the row of a
+ * validation can be ahead of it. */
+static void resume_killed(regal_context *context, uint64_t step,
+                          bool validated) {
+  regal_options options = quick("broken.policy");
+  interrupter i = {context, step, validated};
+  options.checkpoint_every = 0;
+  assert_int_equal(regal_train(context, "set.zip", &options, "a command",
+                               copy_files, &i, NULL),
+                   REGAL_OK);
+  options = quick("killed.policy");
+  use_resume(&options);
+  assert_true(train(context, &options).finished);
+  assert_same_files("whole.policy", "killed.policy");
+  assert_same_logs("whole.policy.csv", "killed.policy.csv");
+}
+
+static void test_resume_after_kill(void **state) {
+  regal_options options = quick("whole.policy");
+  train(*state, &options);
+  resume_killed(*state, 0, true);
+  resume_killed(*state, 2, false);
+  resume_killed(*state, 6, true);
+  resume_killed(*state, 7, false);
+  resume_killed(*state, 8, true);
 }
 
 typedef struct copying {
@@ -259,7 +302,7 @@ static void test_resumes_imitation(void **state) {
                                interrupt, &i, NULL),
                    REGAL_OK);
   regal_stop_clear(*state);
-  options.resume = true;
+  use_resume(&options);
   options.threads = 2;
   assert_true(train(*state, &options).finished);
   assert_same_files("whole.policy", "broken.policy");
@@ -463,12 +506,61 @@ static void test_messages(void **state) {
   assert_int_equal(access("x.policy", F_OK), -1);
 }
 
+/* Every file that a run would replace is named, and none is touched. */
+static void test_refuses_to_replace(void **state) {
+  static const char *const files[] = {"kept.policy", "kept.policy.checkpoint",
+                                      "kept.policy.csv"};
+  static const char *const messages[] = {
+      "kept.policy: exists already; --overwrite replaces it",
+      "kept.policy.checkpoint: exists already; --resume continues the run of "
+      "kept.policy.checkpoint, --overwrite replaces it",
+      "kept.policy.csv: exists already; --overwrite replaces it"};
+  regal_options options = quick("kept.policy");
+  options.overwrite = false;
+  for (size_t i = 0; i < 3; i++) {
+    files_write_text(files[i], "precious");
+    assert_message(*state, "set.zip", &options, messages[i]);
+    for (size_t k = 0; k < 3; k++) {
+      char *text = files_read(files[k]);
+      assert_true(k == i ? text && !strcmp(text, "precious") : !text);
+      free(text);
+    }
+    remove(files[i]);
+  }
+  options.steps = 1;
+  train(*state, &options);
+  assert_message(*state, "set.zip", &options,
+                 "kept.policy: exists already; --resume continues the run of "
+                 "kept.policy.checkpoint, --overwrite replaces it");
+  options.resume = options.overwrite = true;
+  assert_message(*state, "set.zip", &options,
+                 "--resume, --overwrite: found both, expected one");
+  options.resume = false;
+  train(*state, &options);
+}
+
+/* What is no log is not taken for one that was cut short. */
+static void test_foreign_log(void **state) {
+  regal_options options = quick("logged.policy");
+  options.steps = 1;
+  options.valid_graphs = 0;
+  train(*state, &options);
+  files_write_text("notes", "step by step\n");
+  use_resume(&options);
+  snprintf(options.log, sizeof options.log, "notes");
+  assert_message(*state, "set.zip", &options,
+                 "notes: this is no log of a training run");
+  char *text = files_read("notes");
+  assert_string_equal(text, "step by step\n");
+  free(text);
+}
+
 static void test_checkpoint_messages(void **state) {
   regal_options options = quick("done.policy");
   options.steps = 1;
   options.valid_graphs = 0;
   train(*state, &options);
-  options.resume = true;
+  use_resume(&options);
   options.samples = 4;
   assert_message(*state, "set.zip", &options,
                  "done.policy.checkpoint: was made with --samples=3, found "
@@ -515,6 +607,7 @@ int main(void) {
       CONTEXT_TEST(test_learns),
       CONTEXT_TEST(test_threads),
       CONTEXT_TEST(test_resume),
+      CONTEXT_TEST(test_resume_after_kill),
       CONTEXT_TEST(test_imitates),
       CONTEXT_TEST(test_resumes_imitation),
       CONTEXT_TEST(test_every_kind),
@@ -524,6 +617,8 @@ int main(void) {
       CONTEXT_TEST(test_loads_once),
       cmocka_unit_test(test_failing_validation),
       CONTEXT_TEST(test_messages),
+      CONTEXT_TEST(test_refuses_to_replace),
+      CONTEXT_TEST(test_foreign_log),
       CONTEXT_TEST(test_checkpoint_messages),
       cmocka_unit_test(test_failing_allocations),
   };

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints, written and read (the layout is in checkpoint.h). A checkpoint
  * of another run is refused: the options that change a result and the dataset's
- * checksum are in it, and the first option that differs is named. */
+ * checksum are in it, and the first option that differs is named. The checksum
+ * of the file finds damage, not intent: numbers are checked one by one before
+ * the trainer takes them. */
 #include "learn/checkpoint.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -102,6 +105,67 @@ static regal_status check_frame(regal_context *context, const char *path,
   return REGAL_OK;
 }
 
+/* -- Values ---------------------------------------------------------------- */
+
+static regal_status check_range(regal_context *context, const char *path,
+                                const char *what, uint64_t found,
+                                uint64_t high) {
+  if (found <= high)
+    return REGAL_OK;
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "%s: found %s %llu, expected at most %llu", path, what,
+                    (unsigned long long)found, (unsigned long long)high);
+}
+
+/* No step is validated before it is taken, and none after the last. */
+static regal_status check_state(const regal_trainer *t, const char *path,
+                                const regal_train_state *state) {
+  const regal_train_settings *s = &t->settings;
+  uint64_t next = state->step + s->valid_every;
+  REGAL_TRY(check_range(t->context, path, "step", state->step, s->steps));
+  REGAL_TRY(check_range(t->context, path, "a validation at step",
+                        state->next_validation, next));
+  REGAL_TRY(check_range(t->context, path, "a best policy of step",
+                        state->best_step, state->step));
+  if (!state->has_best || isfinite(state->best_valid))
+    return REGAL_OK;
+  return regal_fail(t->context, REGAL_BAD_INPUT,
+                    "%s: found a best validation of %g%%, expected a finite "
+                    "number",
+                    path, state->best_valid);
+}
+
+/* `least`: 0 for what is a square. */
+static regal_status check_reals(const regal_trainer *t, const char *path,
+                                const char *what, float least,
+                                regal_cursor *cursor) {
+  for (size_t i = 0; i < t->network->parameter_count; i++) {
+    float found = regal_get_real(cursor);
+    if (!isfinite(found) || found < least)
+      return regal_fail(t->context, REGAL_BAD_INPUT,
+                        "%s: found %s %zu to be %g, expected a finite number%s",
+                        path, what, i, (double)found,
+                        least == 0 ? ", 0 or more" : "");
+  }
+  return REGAL_OK;
+}
+
+/* The cursor is a copy: it is at the first real. */
+static regal_status check_values(const regal_trainer *t, const char *path,
+                                 const regal_train_state *state,
+                                 uint64_t adam_steps, regal_cursor cursor) {
+  REGAL_TRY(check_state(t, path, state));
+  REGAL_TRY(check_range(t->context, path, "an optimiser of step", adam_steps,
+                        state->step));
+  REGAL_TRY(check_reals(t, path, "parameter", -INFINITY, &cursor));
+  REGAL_TRY(check_reals(t, path, "mean gradient", -INFINITY, &cursor));
+  REGAL_TRY(check_reals(t, path, "squared gradient", 0, &cursor));
+  return check_reals(t, path, "parameter of the best policy", -INFINITY,
+                     &cursor);
+}
+
+/* -- Taking ---------------------------------------------------------------- */
+
 static void get_reals(regal_cursor *cursor, regal_real *reals, size_t count) {
   for (size_t i = 0; i < count; i++)
     reals[i] = regal_get_real(cursor);
@@ -129,6 +193,7 @@ static regal_status take(regal_trainer *t, const char *path,
     return regal_fail(t->context, REGAL_BAD_INPUT,
                       "%s: found another number of parameters, expected %zu",
                       path, count);
+  REGAL_TRY(check_values(t, path, &state, steps, *cursor));
   t->state = state;
   t->adam.steps = steps;
   get_reals(cursor, t->network->parameters, count);

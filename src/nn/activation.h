@@ -18,10 +18,11 @@ REGAL_INLINE double regal_exp(double x) {
 }
 #else
 /* exp(x) by Cody and Waite's reduction and a polynomial of degree 7, within
- * 2e-7 of the value; arguments outside -87 .. 88 count as those. */
+ * 2e-7 of the value; arguments outside -87 .. 88 count as those, and what is
+ * not a number as -87: it must not become an integer. */
 REGAL_INLINE float regal_exp(float x) {
-  x = x < -87.0f ? -87.0f : x;
-  x = x > 88.0f ? 88.0f : x;
+  x = x > -87.0f ? x : -87.0f;
+  x = x < 88.0f ? x : 88.0f;
   /* Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits. */
   float shifted = x * 1.44269504f + 12582912.0f;
   float n = shifted - 12582912.0f;

@@ -27,6 +27,8 @@
 #ifndef REGAL_POLICY_NETWORK_H
 #define REGAL_POLICY_NETWORK_H
 
+#include <math.h>
+
 #include "nn/real.h"
 #include "policy/policy.h"
 
@@ -102,6 +104,11 @@ typedef struct regal_network_draw {
   double entropy;         /* summed over all choices, in nats; where choices
                              depend on earlier ones: given those */
 } regal_network_draw;
+
+/* Whether all outputs behind the choices are finite numbers. */
+static inline bool regal_network_is_finite(const regal_network_draw *draw) {
+  return isfinite(draw->log_probability) && isfinite(draw->entropy);
+}
 
 /* After forward: `samples` action vectors of one graph, of
  * regal_policy_actions() bytes each, one after the other. Sample s depends on

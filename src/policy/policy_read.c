@@ -9,6 +9,7 @@
 #include "policy/features.h"
 #include "policy/policy_bytes.h"
 #include "policy/policy_file.h"
+#include "policy/probe.h"
 
 /* Magic, version, size. */
 #define HEAD_BYTES (REGAL_POLICY_MAGIC_BYTES + 4 + 8)
@@ -275,6 +276,15 @@ regal_status regal_policy_peek(regal_context *context, const char *name,
   return get_provenance(&r, provenance);
 }
 
+static regal_status check_outputs(reader *r, const regal_network *network) {
+  bool finite;
+  REGAL_TRY(regal_network_probe(r->context, network, &finite));
+  if (finite)
+    return REGAL_OK;
+  return FAIL(r, "found weights with which the policy's output overflows, "
+                 "expected finite outputs");
+}
+
 static regal_status get_policy(reader *r, regal_policy *policy) {
   regal_policy_config config;
   REGAL_TRY(check_file(r));
@@ -282,7 +292,8 @@ static regal_status get_policy(reader *r, regal_policy *policy) {
   REGAL_TRY(get_provenance(r, &policy->provenance));
   REGAL_TRY(check_room(r, &config));
   REGAL_TRY(regal_network_create(r->context, &config, 0, &policy->network));
-  return get_weights(r, policy->network);
+  REGAL_TRY(get_weights(r, policy->network));
+  return check_outputs(r, policy->network);
 }
 
 regal_status regal_policy_read(regal_context *context, const char *name,

@@ -350,6 +350,48 @@ static void test_actions_option(void **state) {
   regal_guide_free(guide);
 }
 
+/* All weights of a block. */
+static void set_block(regal_network *network, const char *name, float weight) {
+  for (uint32_t i = 0; i < network->block_count; i++) {
+    const regal_network_block *block = &network->blocks[i];
+    for (size_t k = 0;
+         strstr(block->name, name) && k < block->columns * (size_t)block->rows;
+         k++)
+      network->parameters[block->at + k] = weight;
+  }
+}
+
+/* Its output is 2e38 times the run time of an op's predecessors, as a share of
+ * the longest: finite for a share of 1, but not for each op of a graph. */
+static void test_overflow(void **state) {
+  search_bench *b = *state;
+  use_synthetic(b, 40, 2);
+  const regal_decoder *paper = regal_decoder_find("paper");
+  regal_policy_config config = {.kind = REGAL_POLICY_GNN, .width = 1};
+  regal_policy_provenance provenance = {0};
+  regal_network *network;
+  assert_true(regal_features_add(&config.features, "predecessors_ns"));
+  assert_true(regal_features_add(&config.features, "tensor_bytes"));
+  regal_config_for(b->problem, paper, &config);
+  assert_int_equal(
+      regal_config_add_head(b->context, paper, "priority", 2, 2, 0, &config),
+      REGAL_OK);
+  assert_int_equal(regal_network_create(b->context, &config, 1, &network),
+                   REGAL_OK);
+  set_block(network, "", 0);
+  set_block(network, "weight", 1);
+  set_block(network, "node/0/weight", 1e19f);
+  set_block(network, "node/1/weight", 2e19f);
+  assert_int_equal(
+      regal_policy_save(b->context, network, &provenance, "large.policy"),
+      REGAL_OK);
+  regal_network_free(b->context, network);
+  set_method(b, "regal", "large.policy", "100");
+  check_error(b, REGAL_BAD_INPUT,
+              "large.policy: the policy's output for this graph overflows, "
+              "expected finite outputs");
+}
+
 static void test_wrong_policy(void **state) {
   search_bench *b = *state;
   use_synthetic(b, 30, 1);
@@ -456,8 +498,9 @@ int main(void) {
       SEARCH_TEST(test_early_end),      SEARCH_TEST(test_start),
       SEARCH_TEST(test_rule_helps),     SEARCH_TEST(test_errors),
       SEARCH_TEST(test_networks),       SEARCH_TEST(test_actions_option),
-      SEARCH_TEST(test_wrong_policy),   SEARCH_TEST(test_no_policy),
-      SEARCH_TEST(test_shipped),        SEARCH_TEST(test_allocation),
+      SEARCH_TEST(test_overflow),       SEARCH_TEST(test_wrong_policy),
+      SEARCH_TEST(test_no_policy),      SEARCH_TEST(test_shipped),
+      SEARCH_TEST(test_allocation),
   };
   return cmocka_run_group_tests_name("guided", tests, files_enter, files_leave);
 }

@@ -100,7 +100,9 @@ static void test_exponential(void **state) {
     assert_true(fabs(regal_exp((float)x) / exp((float)x) - 1) < 3e-7);
   assert_true(regal_exp(0) == 1);
   assert_true(regal_exp(-1000) < 1e-37f && regal_exp(-1000) > 0);
-  assert_true(isfinite(regal_exp(1000)));
+  assert_true(isfinite(regal_exp(1000)) && isfinite(regal_exp(INFINITY)));
+  assert_true(regal_exp(-INFINITY) == regal_exp(-87));
+  assert_true(regal_exp(NAN) == regal_exp(-87)); /* never an integer of NaN */
   for (double x = -30; x < 30; x += 0.0137) {
     assert_true(fabs(regal_tanh((float)x) - tanh((float)x)) < 3e-7);
     assert_true(fabs(regal_sigmoid((float)x) - 1 / (1 + exp(-(float)x))) <

@@ -254,6 +254,29 @@ static void test_lies(void **state) {
   check_lie(f, 124, 1, "x.policy: found mean levels 1, expected 2 to 255");
 }
 
+/* Weights that are finite one by one, and too large together. */
+static void test_overflow(void **state) {
+  file *f = *state;
+  for (int kind = 0; kind < 5; kind++) {
+    regal_policy_config config = small_config();
+    regal_network *network;
+    regal_text text;
+    config.kind = (regal_policy_kind)kind;
+    config.experts = 2;
+    assert_int_equal(regal_network_create(f->context, &config, 5, &network),
+                     REGAL_OK);
+    for (size_t i = 0; i < network->parameter_count; i++)
+      network->parameters[i] = i % 3 ? 3e38f : -3e38f;
+    regal_text_init(&text, f->context);
+    regal_policy_write(network, &provenance, &text);
+    check_fails(f, (unsigned char *)text.bytes, text.size,
+                "x.policy: found weights with which the policy's output "
+                "overflows, expected finite outputs");
+    regal_text_free(&text);
+    regal_network_free(f->context, network);
+  }
+}
+
 /* -- Features -------------------------------------------------------------- */
 
 #define FEATURES_AT 180 /* their number; the names follow, 24 bytes each */
@@ -415,13 +438,21 @@ static void test_whole_or_not(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      FILE_TEST(test_round_trip),   FILE_TEST(test_bytes),
-      FILE_TEST(test_foreign),      FILE_TEST(test_newer),
-      FILE_TEST(test_truncated),    FILE_TEST(test_corrupted),
-      FILE_TEST(test_lies),         FILE_TEST(test_features),
-      FILE_TEST(test_own_features), FILE_TEST(test_version_one),
-      FILE_TEST(test_any_lie),      FILE_TEST(test_infinite_weight),
-      FILE_TEST(test_use),          FILE_TEST(test_whole_or_not),
+      FILE_TEST(test_round_trip),
+      FILE_TEST(test_bytes),
+      FILE_TEST(test_foreign),
+      FILE_TEST(test_newer),
+      FILE_TEST(test_truncated),
+      FILE_TEST(test_corrupted),
+      FILE_TEST(test_lies),
+      FILE_TEST(test_overflow),
+      FILE_TEST(test_features),
+      FILE_TEST(test_own_features),
+      FILE_TEST(test_version_one),
+      FILE_TEST(test_any_lie),
+      FILE_TEST(test_infinite_weight),
+      FILE_TEST(test_use),
+      FILE_TEST(test_whole_or_not),
   };
   return cmocka_run_group_tests_name("policy_file", tests, files_enter,
                                      files_leave);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
+#include "base/text.h"
 #include "learn/checkpoint.h"
 #include "learn/episode.h"
 #include "regal_data.h"
@@ -575,6 +577,74 @@ static void test_checkpoint_messages(void **state) {
                  "cut: the checkpoint is damaged or cut short");
 }
 
+/* A checkpoint with other bytes and a checksum that fits them; `bytes` are
+ * written at `at`, from the end when it is negative. */
+static void assert_lie(regal_context *context, const regal_options *options,
+                       long at, const void *bytes, size_t size,
+                       const char *expected) {
+  regal_text text;
+  assert_int_equal(regal_read_file(context, "sound.policy.checkpoint", &text),
+                   REGAL_OK);
+  memcpy(text.bytes + (at < 0 ? (long)text.size + at : at), bytes, size);
+  uint64_t sum = regal_hash_bytes(REGAL_HASH_BASIS, text.bytes, text.size - 8);
+  for (size_t i = 0; i < 8; i++)
+    text.bytes[text.size - 8 + i] = (char)(sum >> 8 * i);
+  files_write("lies", text.bytes, text.size);
+  regal_text_free(&text);
+  assert_message(context, "set.zip", options, expected);
+}
+
+/* Where the numbers of a checkpoint are: after the options. */
+static long find_state(regal_context *context) {
+  regal_text text;
+  assert_int_equal(regal_read_file(context, "sound.policy.checkpoint", &text),
+                   REGAL_OK);
+  const unsigned char *length = (unsigned char *)text.bytes + 20;
+  long at = 24 + length[0] + 256 * length[1];
+  regal_text_free(&text);
+  return at;
+}
+
+static void test_checkpoint_lies(void **state) {
+  static const unsigned char far[8] = {77};
+  static const unsigned char nan[] = {0, 0, 192, 127},
+                             minus[] = {0, 0, 128, 191};
+  static const unsigned char infinite[8] = {[6] = 240, 127};
+  regal_options options = quick("sound.policy");
+  options.steps = 3;
+  regal_training made = train(*state, &options);
+  long at = find_state(*state);
+  regal_policy *policy;
+  assert_int_equal(regal_policy_load(*state, "sound.policy", &policy),
+                   REGAL_OK);
+  long reals = 4 * (long)policy->network->parameter_count;
+  regal_policy_free(policy);
+  use_resume(&options);
+  snprintf(options.checkpoint, sizeof options.checkpoint, "lies");
+  assert_lie(*state, &options, at, far, 8,
+             "lies: found step 77, expected at most 3");
+  assert_lie(*state, &options, at + 16, far, 8,
+             "lies: found a validation at step 77, expected at most 6");
+  assert_lie(*state, &options, at + 28, infinite, 8,
+             "lies: found a best validation of inf%, expected a finite number");
+  assert_lie(*state, &options, at + 36, far, 8,
+             "lies: found a best policy of step 77, expected at most 3");
+  assert_lie(*state, &options, at + 44, far, 8,
+             "lies: found an optimiser of step 77, expected at most 3");
+  assert_lie(*state, &options, -8 - 4 * reals, nan, 4,
+             "lies: found parameter 0 to be nan, expected a finite number");
+  assert_lie(*state, &options, -8 - 3 * reals + 4, nan, 4,
+             "lies: found mean gradient 1 to be nan, expected a finite number");
+  assert_lie(*state, &options, -8 - 2 * reals, minus, 4,
+             "lies: found squared gradient 0 to be -1, expected a finite "
+             "number, 0 or more");
+  assert_lie(*state, &options, -8 - reals, nan, 4,
+             "lies: found parameter of the best policy 0 to be nan, expected a "
+             "finite number");
+  options.checkpoint[0] = 0;
+  assert_int_equal(train(*state, &options).step, made.step);
+}
+
 static void test_failing_allocations(void **state) {
   (void)state;
   regal_options options = quick("scarce.policy");
@@ -620,6 +690,7 @@ int main(void) {
       CONTEXT_TEST(test_refuses_to_replace),
       CONTEXT_TEST(test_foreign_log),
       CONTEXT_TEST(test_checkpoint_messages),
+      CONTEXT_TEST(test_checkpoint_lies),
       cmocka_unit_test(test_failing_allocations),
   };
   return cmocka_run_group_tests_name("train", tests, make_dataset, files_leave);

@@ -21,20 +21,26 @@ uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
                                                 : REGAL_FEATURE_EVALUATIONS;
 }
 
-regal_status regal_guide_act(regal_context *context,
+regal_status regal_guide_act(regal_context *context, const char *name,
                              const regal_network *network,
                              const regal_encoding *encoding,
                              const uint64_t *key, uint8_t *actions) {
   regal_network_sizes sizes = {0};
   regal_network_workspace *work;
+  regal_network_draw draw;
   regal_network_add_sizes(&sizes, encoding);
   REGAL_TRY(regal_network_workspace_create(context, network, &sizes, &work));
   regal_status status =
       regal_network_forward(context, network, work, &encoding, 1, false);
   if (status == REGAL_OK && key)
-    regal_network_sample(network, work, 0, *key, 1, actions, NULL);
+    regal_network_sample(network, work, 0, *key, 1, actions, &draw);
   else if (status == REGAL_OK)
-    regal_network_greedy(network, work, 0, actions, NULL);
+    regal_network_greedy(network, work, 0, actions, &draw);
+  if (status == REGAL_OK && !regal_network_is_finite(&draw))
+    status = regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: the policy's output for this graph overflows, "
+                        "expected finite outputs",
+                        name);
   regal_network_workspace_free(context, work);
   return status;
 }
@@ -45,8 +51,8 @@ static regal_status choose(regal_guide *guide, const regal_search *search,
   if (!guide->policy)
     return regal_rule_actions(guide->context, guide->rule, encoding, actions);
   uint64_t key = regal_random_key(search->seed, REGAL_PURPOSE_POLICY, 1, 0);
-  return regal_guide_act(guide->context, guide->policy->network, encoding,
-                         greedy ? NULL : &key, actions);
+  return regal_guide_act(guide->context, guide->name, guide->policy->network,
+                         encoding, greedy ? NULL : &key, actions);
 }
 
 static regal_status propose_from(regal_guide *guide, regal_search *search,

@@ -29,8 +29,9 @@ regal_status regal_guide_create(regal_context *context, const char *name,
                                 regal_guide **guide);
 void regal_guide_free(regal_guide *guide);
 
-/* The actions of a network on one graph: the likeliest, or drawn by a key. */
-regal_status regal_guide_act(regal_context *context,
+/* The actions of a network on one graph: the likeliest, or drawn by a key.
+ * Fails with "NAME: " when an output is not finite. */
+regal_status regal_guide_act(regal_context *context, const char *name,
                              const regal_network *network,
                              const regal_encoding *encoding,
                              const uint64_t *key, uint8_t *actions);

@@ -24,7 +24,8 @@
  *    temporary name and renamed, so no file is left incomplete.
  *  - A context, and everything created from it, may be used by one thread at a
  *    time. Different contexts are independent. Only regal_stop_request may be
- *    called from any thread or signal handler.
+ *    called from any thread or signal handler. A graph never changes: contexts
+ *    of other threads may make their problems from it.
  *  - Every object is freed by its own function, before its context; NULL is
  *    accepted. A graph must outlive the problems made from it.
  *  - Times are nanoseconds and sizes are bytes, as 64-bit integers; overflow is
@@ -124,6 +125,10 @@ REGAL_API void regal_stop_clear(regal_context *context);
  * description. Values out of range are rejected, never clamped. */
 
 REGAL_API void regal_options_init(regal_options *options);
+/* The same on the heap, for languages that do not know the struct. */
+REGAL_API regal_status regal_options_create(regal_context *context,
+                                            regal_options **options);
+REGAL_API void regal_options_free(regal_options *options);
 /* Sets one option from text, as on the command line: ("bandwidth", "25GB"). */
 REGAL_API regal_status regal_options_set(regal_context *context,
                                          regal_options *options,
@@ -293,6 +298,28 @@ REGAL_API void regal_graph_describe(const regal_graph *graph,
 REGAL_API void regal_graph_op(const regal_graph *graph, uint32_t op,
                               regal_op_info *info);
 
+/* A whole graph as arrays, which belong to it. A row of an array X is X[i] from
+ * X_begin[row] to X_begin[row + 1] - 1. The outputs of an op are consecutive
+ * tensors: port p of op j is tensor output_begin[j] + p. */
+typedef struct regal_graph_arrays {
+  uint32_t ops, tensors, parameters;
+  uint32_t ids;             /* most id + 1 */
+  const uint32_t *id;       /* [ops] */
+  const uint32_t *op_of_id; /* [ids] UINT32_MAX: joined or dropped */
+  const int64_t *run_ns, *temporary_bytes, *resident_bytes; /* [ops] */
+  const uint32_t *output_begin;                             /* [ops+1] */
+  const uint32_t *producer;                                 /* [tensors] */
+  const int64_t *bytes;                                     /* [tensors] */
+  const uint8_t *is_final, *may_reuse;                      /* [tensors] */
+  const uint32_t *input_begin, *input; /* [ops+1] tensors that an op reads */
+  const uint32_t *control_begin, *control;     /* [ops+1] ops that end before */
+  const int64_t *parameter_bytes;              /* [parameters] */
+  const uint32_t *parameter_begin, *parameter; /* [ops+1] that an op reads */
+} regal_graph_arrays;
+
+REGAL_API void regal_graph_read(const regal_graph *graph,
+                                regal_graph_arrays *arrays);
+
 /* What the reader assumed, dropped or merged. */
 typedef enum regal_note_kind {
   REGAL_NOTE_ASSUMED,
@@ -454,6 +481,19 @@ REGAL_API regal_status regal_plan_load(regal_context *context,
                                        const regal_problem *problem,
                                        const char *path, regal_plan **plan);
 
+/* A plan of steps in memory, which are copied and verified. */
+REGAL_API regal_status regal_plan_from_steps(regal_context *context,
+                                             const regal_problem *problem,
+                                             const regal_step *steps,
+                                             size_t count, regal_plan **plan);
+/* The same of a bare order in memory: op ids[i] runs on devices[i], or all on
+ * device 0 if `devices` is NULL. */
+REGAL_API regal_status regal_plan_from_ids(regal_context *context,
+                                           const regal_problem *problem,
+                                           const uint32_t *ids,
+                                           const uint16_t *devices,
+                                           size_t count, regal_plan **plan);
+
 /* Sets the options of groups "machine" and "objective" that were not given
  * explicitly to those recorded in the plan file, so that a plan is evaluated on
  * its own machine. A bare order changes nothing. */
@@ -467,6 +507,12 @@ REGAL_API regal_status regal_plan_options(regal_context *context,
 REGAL_API regal_status regal_verify(regal_context *context,
                                     const regal_problem *problem,
                                     const regal_plan *plan, regal_cost *cost);
+/* When each step begins and ends, by the verifier: two arrays of
+ * plan->step_count nanoseconds. */
+REGAL_API regal_status regal_plan_times(regal_context *context,
+                                        const regal_problem *problem,
+                                        const regal_plan *plan,
+                                        int64_t *start_ns, int64_t *end_ns);
 
 /* -- Search -----------------------------------------------------------------*/
 
@@ -511,6 +557,13 @@ REGAL_API regal_status regal_optimize(regal_context *context,
                                       const regal_problem *problem,
                                       const regal_options *options,
                                       regal_result **result);
+/* The same from a plan in memory, in place of options->start. The result is
+ * never worse than it. */
+REGAL_API regal_status regal_optimize_from(regal_context *context,
+                                           const regal_problem *problem,
+                                           const regal_options *options,
+                                           const regal_plan *start,
+                                           regal_result **result);
 /* regal_problem_create and regal_optimize in one call; the result owns the
  * problem. */
 REGAL_API regal_status regal_solve(regal_context *context,

@@ -49,20 +49,31 @@ static void set_budget(regal_search *search) {
   budget->target = options->target;
 }
 
-/* A plan from outside is checked before the fast code sees it. */
-static regal_status offer_start(regal_search *search) {
+/* The plan to start from, in memory or in a file, or NULL. A plan from outside
+ * is checked before the fast code sees it. */
+static regal_status open_start(regal_search *search, regal_plan **plan) {
   const char *path = search->options->start;
-  regal_plan *plan;
   regal_cost cost;
+  if (search->start)
+    return regal_plan_from_steps(search->context, search->problem,
+                                 search->start->steps,
+                                 search->start->step_count, plan);
+  *plan = NULL;
   if (!path[0])
     return REGAL_OK;
-  REGAL_TRY(regal_plan_load(search->context, search->problem, path, &plan));
+  REGAL_TRY(regal_plan_load(search->context, search->problem, path, plan));
   regal_status status =
-      regal_verify(search->context, search->problem, plan, &cost);
-  if (status != REGAL_OK) {
-    regal_plan_free(plan);
-    return status;
-  }
+      regal_verify(search->context, search->problem, *plan, &cost);
+  if (status != REGAL_OK)
+    regal_plan_free(*plan);
+  return status;
+}
+
+static regal_status offer_start(regal_search *search) {
+  regal_plan *plan;
+  REGAL_TRY(open_start(search, &plan));
+  if (!plan)
+    return REGAL_OK;
   REGAL_TRY(regal_search_offer(search, plan));
   search->start = search->best;
   return REGAL_OK;
@@ -243,11 +254,16 @@ static void fill_result(regal_search *search, regal_result *result) {
   search->best = NULL;
 }
 
-regal_status regal_optimize_guided(regal_context *context,
-                                   const regal_problem *problem,
-                                   const regal_options *options,
-                                   const regal_proposal *proposal,
-                                   regal_result **result) {
+/* What a search may have beside its options. */
+typedef struct extras {
+  const regal_proposal *proposal; /* or NULL */
+  const regal_plan *start;        /* or NULL */
+} extras;
+
+static regal_status optimize(regal_context *context,
+                             const regal_problem *problem,
+                             const regal_options *options, extras extras,
+                             regal_result **result) {
   regal_search search;
   regal_result *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
@@ -257,7 +273,8 @@ regal_status regal_optimize_guided(regal_context *context,
   regal_search_open(&search, context, problem, NULL, (uint64_t)options->seed,
                     0);
   search.options = options;
-  search.proposal = proposal;
+  search.proposal = extras.proposal;
+  search.start = extras.start;
   regal_status status = run_search(&search, &guide, made);
   if (status == REGAL_OK)
     status = judge(&search, made);
@@ -277,7 +294,24 @@ regal_status regal_optimize(regal_context *context,
                             const regal_problem *problem,
                             const regal_options *options,
                             regal_result **result) {
-  return regal_optimize_guided(context, problem, options, NULL, result);
+  return optimize(context, problem, options, (extras){0}, result);
+}
+
+regal_status regal_optimize_from(regal_context *context,
+                                 const regal_problem *problem,
+                                 const regal_options *options,
+                                 const regal_plan *start,
+                                 regal_result **result) {
+  return optimize(context, problem, options, (extras){.start = start}, result);
+}
+
+regal_status regal_optimize_guided(regal_context *context,
+                                   const regal_problem *problem,
+                                   const regal_options *options,
+                                   const regal_proposal *proposal,
+                                   regal_result **result) {
+  return optimize(context, problem, options, (extras){.proposal = proposal},
+                  result);
 }
 
 regal_status regal_solve(regal_context *context, const regal_graph *graph,

@@ -80,6 +80,32 @@ void regal_graph_op(const regal_graph *graph, uint32_t op,
   };
 }
 
+void regal_graph_read(const regal_graph *graph, regal_graph_arrays *arrays) {
+  *arrays = (regal_graph_arrays){
+      .ops = graph->ops,
+      .tensors = graph->tensors,
+      .parameters = graph->parameters,
+      .ids = graph->file_nodes,
+      .id = graph->id,
+      .op_of_id = graph->op_of_id,
+      .run_ns = graph->run_ns,
+      .temporary_bytes = graph->temporary_bytes,
+      .resident_bytes = graph->resident_bytes,
+      .output_begin = graph->output_begin,
+      .producer = graph->producer,
+      .bytes = graph->bytes,
+      .is_final = graph->is_final,
+      .may_reuse = graph->may_reuse,
+      .input_begin = graph->input_begin,
+      .input = graph->input,
+      .control_begin = graph->control_in_begin,
+      .control = graph->control_in,
+      .parameter_bytes = graph->parameter_bytes,
+      .parameter_begin = graph->parameter_begin,
+      .parameter = graph->parameter,
+  };
+}
+
 size_t regal_graph_note_count(const regal_graph *graph) {
   return graph->note_count;
 }

@@ -22,5 +22,10 @@ regal_status regal_plan_read_order(regal_context *context,
                                    const regal_problem *problem,
                                    const char *name, const regal_text *text,
                                    regal_plan **plan);
+/* The same from memory; `devices` may be NULL: all on device 0. */
+regal_status regal_plan_take_order(regal_context *context,
+                                   const regal_problem *problem,
+                                   const uint32_t *ids, const uint16_t *devices,
+                                   uint32_t count, regal_plan **plan);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of bare orders: what a compiler can easily write.
+/* Reader of bare orders, in files and in memory: what a compiler can easily
+ * write.
  *
  *   # comment
  *   17        the op with id 17, on device 0
@@ -18,12 +19,26 @@
 typedef struct order_reader {
   regal_context *context;
   const regal_problem *problem;
-  const char *name;
-  uint32_t *order;    /* [ops] */
-  uint32_t *line_of;  /* [ops] where the op is, 0: nowhere */
-  uint8_t *placement; /* [ops] */
-  uint32_t count, line;
+  const char *name;     /* of the file; NULL: in memory */
+  uint32_t *order;      /* [ops] */
+  uint32_t *line_of;    /* [ops] where the op is, 0: nowhere */
+  uint8_t *placement;   /* [ops] */
+  uint32_t count, line; /* in memory a line is an entry, also from 1 */
 } order_reader;
+
+/* Where something else stands: "line 7", or "order[6]". */
+typedef struct order_place {
+  char text[24];
+} order_place;
+
+static order_place place_of(const order_reader *reader, uint32_t line) {
+  order_place place;
+  if (reader->name)
+    snprintf(place.text, sizeof place.text, "line %u", line);
+  else
+    snprintf(place.text, sizeof place.text, "order[%u]", line - 1);
+  return place;
+}
 
 static regal_status fail_line(const order_reader *reader, const char *format,
                               ...) REGAL_FORMAT(2, 3);
@@ -35,6 +50,9 @@ static regal_status fail_line(const order_reader *reader, const char *format,
   va_start(arguments, format);
   vsnprintf(problem, sizeof problem, format, arguments);
   va_end(arguments);
+  if (!reader->name)
+    return regal_fail(reader->context, REGAL_BAD_INPUT, "%s: %s",
+                      place_of(reader, reader->line).text, problem);
   return regal_fail(reader->context, REGAL_BAD_INPUT, "%s:%u: %s", reader->name,
                     reader->line, problem);
 }
@@ -78,8 +96,9 @@ static regal_status add_op(order_reader *reader, uint64_t id, uint64_t device) {
   if (op == REGAL_NONE)
     return REGAL_OK;
   if (reader->line_of[op])
-    return fail_line(reader, "id %llu is there twice, first on line %u",
-                     (unsigned long long)id, reader->line_of[op]);
+    return fail_line(reader, "id %llu is there twice, first %s%s",
+                     (unsigned long long)id, reader->name ? "on " : "",
+                     place_of(reader, reader->line_of[op]).text);
   reader->line_of[op] = reader->line;
   reader->placement[op] = (uint8_t)device;
   reader->order[reader->count++] = op;
@@ -130,7 +149,7 @@ static regal_status check_complete(const order_reader *reader) {
   return regal_fail(reader->context, REGAL_BAD_INPUT,
                     "%s: %u of %u ops %s missing, the first is \"%.200s\" "
                     "(id %u)",
-                    reader->name, missing, graph->ops,
+                    reader->name ? reader->name : "order", missing, graph->ops,
                     missing == 1 ? "is" : "are", regal_graph_name(graph, op),
                     graph->id[op]);
 }
@@ -143,10 +162,10 @@ static regal_status check_before(order_reader *reader, uint32_t before,
   reader->line = reader->line_of[op];
   return fail_line(reader,
                    "op \"%.200s\" (id %u) comes before op \"%.200s\" (id %u, "
-                   "line %u), for which it must wait",
+                   "%s), for which it must wait",
                    regal_graph_name(graph, op), graph->id[op],
                    regal_graph_name(graph, before), graph->id[before],
-                   reader->line_of[before]);
+                   place_of(reader, reader->line_of[before]).text);
 }
 
 static regal_status check_topological(order_reader *reader) {
@@ -161,32 +180,69 @@ static regal_status check_topological(order_reader *reader) {
   return REGAL_OK;
 }
 
-static regal_status read_order(order_reader *reader, const regal_text *text,
-                               regal_plan **plan) {
-  if (!reader->order || !reader->line_of || !reader->placement)
-    return regal_fail_memory(reader->context);
-  REGAL_TRY(read_lines(reader, text));
+static regal_status make_plan(order_reader *reader, regal_plan **plan) {
   REGAL_TRY(check_complete(reader));
   REGAL_TRY(check_topological(reader));
   return regal_plan_from_order(reader->context, reader->problem, reader->order,
                                reader->placement, plan);
 }
 
+/* -- Files and memory ------------------------------------------------------ */
+
+static regal_status open_reader(order_reader *reader, regal_context *context,
+                                const regal_problem *problem,
+                                const char *name) {
+  uint32_t ops = problem->graph->ops;
+  *reader = (order_reader){
+      .context = context,
+      .problem = problem,
+      .name = name,
+      .order = regal_alloc(context, ops, sizeof *reader->order),
+      .line_of = regal_alloc(context, ops, sizeof *reader->line_of),
+      .placement = regal_alloc(context, ops, sizeof *reader->placement)};
+  bool complete = reader->order && reader->line_of && reader->placement;
+  return complete ? REGAL_OK : regal_fail_memory(context);
+}
+
+static void close_reader(order_reader *reader) {
+  regal_release(reader->context, reader->order);
+  regal_release(reader->context, reader->line_of);
+  regal_release(reader->context, reader->placement);
+}
+
 regal_status regal_plan_read_order(regal_context *context,
                                    const regal_problem *problem,
                                    const char *name, const regal_text *text,
                                    regal_plan **plan) {
-  uint32_t ops = problem->graph->ops;
-  order_reader reader = {
-      .context = context,
-      .problem = problem,
-      .name = name,
-      .order = regal_alloc(context, ops, sizeof *reader.order),
-      .line_of = regal_alloc(context, ops, sizeof *reader.line_of),
-      .placement = regal_alloc(context, ops, sizeof *reader.placement)};
-  regal_status status = read_order(&reader, text, plan);
-  regal_release(context, reader.order);
-  regal_release(context, reader.line_of);
-  regal_release(context, reader.placement);
+  order_reader reader;
+  regal_status status = open_reader(&reader, context, problem, name);
+  if (status == REGAL_OK)
+    status = read_lines(&reader, text);
+  if (status == REGAL_OK)
+    status = make_plan(&reader, plan);
+  close_reader(&reader);
+  return status;
+}
+
+static regal_status take_entries(order_reader *reader, const uint32_t *ids,
+                                 const uint16_t *devices, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    reader->line = i + 1;
+    REGAL_TRY(add_op(reader, ids[i], devices ? devices[i] : 0));
+  }
+  return REGAL_OK;
+}
+
+regal_status regal_plan_take_order(regal_context *context,
+                                   const regal_problem *problem,
+                                   const uint32_t *ids, const uint16_t *devices,
+                                   uint32_t count, regal_plan **plan) {
+  order_reader reader;
+  regal_status status = open_reader(&reader, context, problem, NULL);
+  if (status == REGAL_OK)
+    status = take_entries(&reader, ids, devices, count);
+  if (status == REGAL_OK)
+    status = make_plan(&reader, plan);
+  close_reader(&reader);
   return status;
 }

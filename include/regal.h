@@ -525,6 +525,13 @@ typedef struct regal_progress {
   bool fits;     /* within the memory limit */
 } regal_progress;
 
+/* The most bytes that an input file may have, decompressed; 0 means no limit.
+ * The default is 1 GiB. It holds for every file that calls with this context
+ * read: graphs, plans, machines, policies, and each member of an archive. The
+ * program sets it from the option max-input; the library does not look at that
+ * option. */
+REGAL_API void regal_set_max_input(regal_context *context, size_t bytes);
+
 /* Called by the searching thread, at each improvement and a few times per
  * second. */
 typedef void (*regal_progress_fn)(void *state, const regal_progress *progress);

@@ -7,6 +7,10 @@
 #define REGAL_MAX_DEVICES 64
 #define REGAL_MOST_THREADS 1024
 
+/* Bytes of an input, decompressed, unless regal_set_max_input says otherwise.
+ * The default of --max-input. */
+#define REGAL_DEFAULT_MAX_INPUT ((size_t)1 << 30)
+
 /* Of a policy. Levels of an action are counted in a byte. */
 #define REGAL_FEWEST_LEVELS 2
 #define REGAL_MOST_LEVELS 255

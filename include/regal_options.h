@@ -22,7 +22,7 @@
  * "not given", and help says what then happens. The same word or number is
  * accepted as a value, and is as if the option were not there.
  *
- * Groups: reading, machine, objective, search, brkga, anneal, generate,
+ * Groups: reading, limits, machine, objective, search, brkga, anneal, generate,
  * pipeline, dataset, train, tune, output.
  *
  * EFFECT is RESULT when the option can change what comes out, so that files
@@ -60,6 +60,8 @@
     "ONNX: device for run times: h200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
     "ONNX: measured run times, a CSV of name,microseconds") \
+  BYTES(max_input, "max-input", 1GiB, "BYTES", "limits", HOW, \
+    "largest input file, decompressed; 0 = no limit") \
   INTEGER(devices, "devices", 2, 1, REGAL_MAX_DEVICES, "N", "machine", RESULT, \
     "number of devices") \
   BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", RESULT, \

@@ -52,6 +52,7 @@ regal_status regal_context_create(regal_context **context,
   memset(made, 0, sizeof *made);
   made->allocator = *allocator;
   made->hash_point = draw_hash_point(made);
+  made->max_input = REGAL_DEFAULT_MAX_INPUT;
   *context = made;
   return REGAL_OK;
 }
@@ -88,6 +89,18 @@ bool regal_stop_requested(const regal_context *context) {
     if (__atomic_load_n(&context->stop_requested, __ATOMIC_RELAXED))
       return true;
   return false;
+}
+
+void regal_set_max_input(regal_context *context, size_t bytes) {
+  context->max_input = bytes;
+}
+
+size_t regal_max_input(const regal_context *context) {
+  const size_t most = SIZE_MAX / 4 - 2;
+  while (context->parent)
+    context = context->parent;
+  return context->max_input && context->max_input < most ? context->max_input
+                                                         : most;
 }
 
 void regal_set_progress(regal_context *context, regal_progress_fn fn,

@@ -26,6 +26,8 @@ struct regal_context {
   const regal_context *parent; /* whose stop request counts too, or NULL */
   regal_progress_fn progress;
   void *progress_state;
+  size_t max_input; /* bytes of an input, decompressed */
+  const struct regal_side_files *side_files; /* see base/text.h, or NULL */
 };
 
 /* Stores the message and returns `status`. */
@@ -54,6 +56,9 @@ void regal_release(regal_context *context, void *block);
 char *regal_copy_text(regal_context *context, const char *text);
 
 bool regal_stop_requested(const regal_context *context);
+/* The most bytes of an input, decompressed, of the context or what it is a
+ * child of. There is room for two more below SIZE_MAX / 4. */
+size_t regal_max_input(const regal_context *context);
 
 /* A growing array: makes room for one more in `array` of `count` items with
  * `*capacity`, doubling. False when memory is out. */

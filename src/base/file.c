@@ -24,6 +24,14 @@ static regal_status fail_directory(regal_context *context, const char *name) {
 
 /* -- Reading --------------------------------------------------------------- */
 
+regal_status regal_fail_max_input(regal_context *context, const char *name,
+                                  const char *what) {
+  size_t limit = regal_max_input(context);
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "%s: %s %s, the limit on inputs (--max-input)", name, what,
+                    regal_show_bytes((int64_t)limit).text);
+}
+
 /* A first block that takes a regular file whole; its size is only a hint. */
 static size_t first_block(const struct stat *info) {
   if (!S_ISREG(info->st_mode) || info->st_size <= 0)
@@ -31,23 +39,27 @@ static size_t first_block(const struct stat *info) {
   return (size_t)info->st_size + 2;
 }
 
-regal_status regal_read_open_file(regal_context *context, const char *name,
-                                  int file, regal_text *text) {
-  struct stat info;
-  if (fstat(file, &info))
-    return regal_fail_system(context, name);
-  if (S_ISDIR(info.st_mode))
-    return fail_directory(context, name);
-  size_t capacity = first_block(&info);
-  for (;;) {
-    if (text->size + 1 >= text->capacity) {
-      capacity = text->capacity ? text->capacity * 2 : capacity;
-      char *grown = regal_grow(context, text->bytes, capacity, 1);
-      if (!grown)
-        return regal_fail_memory(context);
-      text->bytes = grown;
-      text->capacity = capacity;
-    }
+/* Makes room for at least one byte more and a zero, up to one byte beyond the
+ * limit, so that what fills it is known to be too much. */
+static bool grow(regal_text *text, size_t first, size_t limit) {
+  size_t capacity = text->capacity ? text->capacity * 2 : first;
+  if (capacity > limit + 2)
+    capacity = limit + 2;
+  char *grown = regal_grow(text->context, text->bytes, capacity, 1);
+  if (!grown)
+    return false;
+  text->bytes = grown;
+  text->capacity = capacity;
+  return true;
+}
+
+/* REGAL_OK: all was read, or what came is more than the limit. */
+static regal_status read_up_to(regal_context *context, const char *name,
+                               int file, size_t first, size_t limit,
+                               regal_text *text) {
+  while (text->size <= limit) {
+    if (text->size + 1 >= text->capacity && !grow(text, first, limit))
+      return regal_fail_memory(context);
     ssize_t got =
         read(file, text->bytes + text->size, text->capacity - text->size - 1);
     if (got < 0 && errno == EINTR)
@@ -59,6 +71,22 @@ regal_status regal_read_open_file(regal_context *context, const char *name,
     text->size += (size_t)got;
   }
   text->bytes[text->size] = 0;
+  return REGAL_OK;
+}
+
+regal_status regal_read_open_file(regal_context *context, const char *name,
+                                  int file, regal_text *text) {
+  struct stat info;
+  size_t limit = regal_max_input(context);
+  if (fstat(file, &info))
+    return regal_fail_system(context, name);
+  if (S_ISDIR(info.st_mode))
+    return fail_directory(context, name);
+  bool large = S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit;
+  if (!large)
+    REGAL_TRY(read_up_to(context, name, file, first_block(&info), limit, text));
+  if (large || text->size > limit)
+    return regal_fail_max_input(context, name, "is larger than");
   return REGAL_OK;
 }
 
@@ -74,19 +102,40 @@ static regal_status inflate_in_place(regal_context *context, const char *name,
   return REGAL_OK;
 }
 
+static regal_status read_path(regal_context *context, const char *path,
+                              regal_text *text) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return regal_fail_system(context, path);
+  regal_status status = regal_read_open_file(context, path, file, text);
+  close(file);
+  return status;
+}
+
 regal_status regal_read_file(regal_context *context, const char *path,
                              regal_text *text) {
   bool standard = !strcmp(path, "-");
   const char *name = standard ? "stdin" : path;
+  size_t number;
   regal_text_init(text, context);
-  int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return regal_fail_system(context, name);
-  regal_status status = regal_read_open_file(context, name, file, text);
-  if (!standard)
-    close(file);
+  if (context->side_files &&
+      context->side_files->claims(context->side_files, path, &number))
+    return context->side_files->read(context->side_files, context, number,
+                                     text);
+  regal_status status =
+      standard ? regal_read_open_file(context, name, STDIN_FILENO, text)
+               : read_path(context, path, text);
   if (status == REGAL_OK)
     status = inflate_in_place(context, name, text);
+  if (status != REGAL_OK)
+    regal_text_free(text);
+  return status;
+}
+
+regal_status regal_read_raw_file(regal_context *context, const char *path,
+                                 regal_text *text) {
+  regal_text_init(text, context);
+  regal_status status = read_path(context, path, text);
   if (status != REGAL_OK)
     regal_text_free(text);
   return status;

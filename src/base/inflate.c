@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed input, recognised by its magic number.
  *
- * Memory stays in proportion to the input: output beyond 1000 times the input
- * + 4 MiB is refused, whatever the headers promise, and grows by doubling.
+ * Output has two limits, whatever the headers promise: the limit on inputs
+ * (regal_max_input), and 1000 times the compressed size + 4 MiB, so that memory
+ * stays in proportion to the input. Room for output grows by doubling, up to
+ * one byte beyond the limit: a bomb is refused when it writes that byte.
  * zlib allocates through the context; zstd's decoder state, of fixed size, is
  * its own.
  */
@@ -17,20 +19,29 @@
 #define BOMB_FACTOR 1000
 #define BOMB_FLOOR ((size_t)4 << 20)
 
-static size_t output_limit(size_t size) {
+/* What the compressed size allows. */
+static size_t ratio_limit(size_t size) {
   size_t limit;
   if (__builtin_mul_overflow(size, (size_t)BOMB_FACTOR, &limit) ||
-      __builtin_add_overflow(limit, BOMB_FLOOR, &limit) || limit > SIZE_MAX / 4)
-    return SIZE_MAX / 4;
+      __builtin_add_overflow(limit, BOMB_FLOOR, &limit))
+    return SIZE_MAX;
   return limit;
 }
 
+static size_t output_limit(const regal_context *context, size_t size) {
+  size_t ratio = ratio_limit(size), most = regal_max_input(context);
+  return ratio < most ? ratio : most;
+}
+
 static regal_status fail_bomb(regal_context *context, const char *name,
-                              const char *format) {
+                              const char *format, size_t size) {
+  char what[64];
+  snprintf(what, sizeof what, "%s data inflates to more than", format);
+  if (ratio_limit(size) > regal_max_input(context))
+    return regal_fail_max_input(context, name, what);
   return regal_fail(context, REGAL_BAD_INPUT,
-                    "%s: %s data inflates to more than %d times its size "
-                    "plus %d MiB",
-                    name, format, BOMB_FACTOR, (int)(BOMB_FLOOR >> 20));
+                    "%s: %s %d times its size plus %d MiB", name, what,
+                    BOMB_FACTOR, (int)(BOMB_FLOOR >> 20));
 }
 
 static regal_status fail_truncated(regal_context *context, const char *name,
@@ -78,7 +89,7 @@ typedef struct gzip_input {
 static regal_status inflate_member(regal_context *context, const char *name,
                                    z_stream *z, gzip_input *in,
                                    regal_text *text) {
-  size_t limit = output_limit(in->size);
+  size_t limit = output_limit(context, in->size);
   for (;;) {
     if (text->size + 1 >= text->capacity && !grow_output(text, limit))
       return regal_fail_memory(context);
@@ -94,7 +105,7 @@ static regal_status inflate_member(regal_context *context, const char *name,
     in->used += gave - z->avail_in;
     text->size += space - z->avail_out;
     if (text->size > limit)
-      return fail_bomb(context, name, "gzip");
+      return fail_bomb(context, name, "gzip", in->size);
     if (code == Z_STREAM_END)
       return REGAL_OK;
     if (code == Z_MEM_ERROR)
@@ -159,7 +170,7 @@ static bool is_zstd(const unsigned char *bytes, size_t size) {
 static regal_status inflate_frames(regal_context *context, const char *name,
                                    ZSTD_DCtx *decoder, const void *bytes,
                                    size_t size, regal_text *text) {
-  size_t limit = output_limit(size);
+  size_t limit = output_limit(context, size);
   text->capacity = size < limit / 4 ? size * 4 : size;
   for (;;) {
     if (!grow_output(text, limit))
@@ -168,12 +179,12 @@ static regal_status inflate_frames(regal_context *context, const char *name,
                                       bytes, size);
     if (!ZSTD_isError(made)) {
       text->size = made;
-      return made > limit ? fail_bomb(context, name, "zstd") : REGAL_OK;
+      return made > limit ? fail_bomb(context, name, "zstd", size) : REGAL_OK;
     }
     switch (ZSTD_getErrorCode(made)) {
     case ZSTD_error_dstSize_tooSmall:
       if (text->capacity > limit)
-        return fail_bomb(context, name, "zstd");
+        return fail_bomb(context, name, "zstd", size);
       break;
     case ZSTD_error_memory_allocation:
       return regal_fail_memory(context);

@@ -52,15 +52,33 @@ regal_status regal_text_save(regal_context *context, const regal_text *text,
 
 /* Reads a whole file ("-" is stdin) into `text`, which needs no init and holds
  * nothing on failure; the caller frees it. gzip and zstd are inflated, by their
- * magic number. What inflates to more than 1000 times its size + 4 MiB is an
- * error (a decompression bomb). */
+ * magic number. What has more bytes than regal_max_input, or inflates to more
+ * than 1000 times its size + 4 MiB (a decompression bomb), is an error, found
+ * before more than that is in memory. */
 regal_status regal_read_file(regal_context *context, const char *path,
                              regal_text *text);
+/* The same, but compressed bytes stay as they are, and "-" is a name. */
+regal_status regal_read_raw_file(regal_context *context, const char *path,
+                                 regal_text *text);
+/* Files that belong to the input which is being read, such as those that the
+ * index of an archive names: regal_read_file asks context->side_files before it
+ * opens a path. `read` is called with the number that `claims` gave, and fills
+ * `text` as regal_read_file does. */
+typedef struct regal_side_files {
+  bool (*claims)(const struct regal_side_files *files, const char *path,
+                 size_t *number);
+  regal_status (*read)(const struct regal_side_files *files,
+                       regal_context *context, size_t number, regal_text *text);
+} regal_side_files;
 /* The same for a file that is open, as it is: nothing is inflated, and `text`
  * must be empty. The caller frees it, also on failure. `name` is for messages.
  */
 regal_status regal_read_open_file(regal_context *context, const char *name,
                                   int file, regal_text *text);
+/* Fails because an input is larger than regal_max_input; `what` is what it
+ * does: "is larger than". */
+regal_status regal_fail_max_input(regal_context *context, const char *name,
+                                  const char *what);
 /* Fails as REGAL_IO with "name: " and what errno means. */
 regal_status regal_fail_system(regal_context *context, const char *name);
 /* Like regal_read_file for bytes that are in memory; plain ones are copied. */

@@ -11,18 +11,23 @@
 #include <unistd.h>
 
 /* A plan is read twice: for its machine, then for its steps. So stdin, unless
- * it is a file already, is replaced by a temporary one that can be rewound. */
-static bool make_stdin_seekable(void) {
+ * it is a file already, is replaced by a temporary one that can be rewound.
+ * Nothing is copied beyond the limit on inputs, which the reader will report.
+ */
+static bool make_stdin_seekable(const regal_cli *cli) {
   char block[65536];
   size_t size;
+  int64_t left = cli->options.max_input ? cli->options.max_input : INT64_MAX;
   if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
     return true;
   FILE *copy = tmpfile();
   if (!copy)
     return false;
-  while ((size = fread(block, 1, sizeof block, stdin)) > 0)
+  while (left >= 0 && (size = fread(block, 1, sizeof block, stdin)) > 0) {
     if (fwrite(block, 1, size, copy) != size)
       break;
+    left -= (int64_t)size;
+  }
   bool good = !ferror(stdin) && !ferror(copy) && fflush(copy) == 0 &&
               dup2(fileno(copy), STDIN_FILENO) >= 0 &&
               lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
@@ -33,7 +38,7 @@ static bool make_stdin_seekable(void) {
 /* Sets the options that the plan's file has values for. */
 static regal_exit take_options(regal_cli *cli, const char *path) {
   bool standard = !strcmp(path, "-");
-  if (standard && !make_stdin_seekable())
+  if (standard && !make_stdin_seekable(cli))
     return regal_cli_fail(cli, "stdin: %s", strerror(errno));
   off_t start = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
   regal_status status = regal_plan_options(cli->context, path, &cli->options);

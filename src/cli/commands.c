@@ -12,7 +12,7 @@ static const regal_command commands[] = {
      "memory), verifies it and prints a summary. Ctrl-C stops the search and\n"
      "keeps the best plan so far. Exit code 3: no plan fits the memory limit\n"
      "(the plan with the smallest excess is written).",
-     "GRAPH", 1, 1, "reading machine objective search brkga anneal",
+     "GRAPH", 1, 1, "reading limits machine objective search brkga anneal",
      "output trace json timeline quiet verbose",
      "regal optimize model.pb --devices 2 -o model.plan\n"
      "regal optimize model.pb --objective memory --time 10 --timeline\n"
@@ -26,7 +26,7 @@ static const regal_command commands[] = {
      "unless options specify another. A list of op ids, one per line, each\n"
      "optionally with a device, is also accepted as a plan. Exit code 3: the\n"
      "plan is valid but exceeds the memory limit.",
-     "GRAPH PLAN", 2, 2, "reading machine objective",
+     "GRAPH PLAN", 2, 2, "reading limits machine objective",
      "trace json timeline quiet verbose",
      "regal evaluate model.pb model.plan\n"
      "regal evaluate model.pb model.order --devices 1 --objective memory\n"
@@ -36,7 +36,7 @@ static const regal_command commands[] = {
      "The written graph includes what the reader assumed or merged. --format\n"
      "or the file's ending selects the format: .pb is binary, .pbtxt and .txt\n"
      "are text, .json is JSON.",
-     "GRAPH -o FILE", 1, 1, "reading", "output format quiet verbose",
+     "GRAPH -o FILE", 1, 1, "reading limits", "output format quiet verbose",
      "regal convert model.pb -o model.pbtxt\n"
      "regal convert model.pb -o model.json\n"
      "regal convert model.pbtxt.gz --format binary -o - > model.pb",
@@ -45,7 +45,7 @@ static const regal_command commands[] = {
      "Prints statistics of the graph, its largest ops and tensors, the time "
      "by\n"
      "kind of op, and what the reader assumed, dropped or merged.",
-     "GRAPH", 1, 1, "reading", "json verbose",
+     "GRAPH", 1, 1, "reading limits", "json verbose",
      "regal inspect model.pb\n"
      "regal inspect model.pb --loops cut --json",
      regal_command_inspect},
@@ -58,7 +58,8 @@ static const regal_command commands[] = {
      "NAME#0, NAME#1, ... By default the gradients of a layer's weights run\n"
      "before the layers in front of it, as in most frameworks;\n"
      "--split-backward lets them run later. Patterns: * is any text.",
-     "GRAPH -o FILE", 1, 1, "reading pipeline", "output format quiet verbose",
+     "GRAPH -o FILE", 1, 1, "reading limits pipeline",
+     "output format quiet verbose",
      "regal pipeline step.json --microbatches 16 -o pipe.json\n"
      "regal pipeline step.pb --microbatches 8 --optimizer 'Adam/*' -o "
      "pipe.json\n"
@@ -102,7 +103,7 @@ static const regal_command commands[] = {
      "statistics in the index; existing ones are checked. Files are stored\n"
      "unchanged, together with all other files of the inputs. An output that\n"
      "ends in .zip is an archive, any other a new folder.",
-     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
+     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading limits",
      "split threads output quiet verbose",
      "regal dataset pack graphs -o graphs.zip\n"
      "regal dataset pack a.pb b.pbtxt.gz --loops cut -o two.zip\n"
@@ -112,20 +113,21 @@ static const regal_command commands[] = {
      "Splits as the paper does: sorted by size, five at a time. Families\n"
      "(column family of index.csv) and graphs with equal in-degree sequences\n"
      "stay on one side. The split is a column of the output's index.csv.",
-     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
+     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading limits",
      "seed threads output quiet verbose",
      "regal dataset split graphs -o graphs.zip --seed 1",
      regal_command_dataset_split},
     {"dataset deduplicate", "keep one graph of each in-degree sequence",
      "Keeps the first graph of each.", "INPUT... -o OUT", 1,
-     REGAL_CLI_ARGUMENTS, "reading", "split threads output quiet verbose",
+     REGAL_CLI_ARGUMENTS, "reading limits",
+     "split threads output quiet verbose",
      "regal dataset deduplicate data/tf.zip -o unique.zip",
      regal_command_dataset_deduplicate},
     {"dataset filter", "remove graphs that no plan can improve",
      "Removes graphs without any cost, graphs with a single op that has a "
      "cost\n"
      "and, for run time, chains: graphs whose work is all on one path.",
-     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
+     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading limits",
      "objective split threads output quiet verbose",
      "regal dataset filter data/torch.zip -o runtime.zip\n"
      "regal dataset filter graphs --objective memory -o memory.zip",
@@ -135,7 +137,7 @@ static const regal_command commands[] = {
      "number, uniform in (0.5, 1.5). Copies are computed from the graph and "
      "the\n"
      "seed when they are loaded; only their number is stored.",
-     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading",
+     "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading limits",
      "copies seed split threads output quiet verbose",
      "regal dataset augment data/torch.zip -o torch-100.zip\n"
      "regal dataset augment graphs --copies 9 --seed 2 -o graphs-10.zip\n"
@@ -145,7 +147,7 @@ static const regal_command commands[] = {
      "Prints the number of ops and edges, the diameter, the width, and work\n"
      "over critical path. --figures writes histograms of all inputs (SVG, if\n"
      "gnuplot is installed) and their data (CSV).",
-     "INPUT...", 1, REGAL_CLI_ARGUMENTS, "reading",
+     "INPUT...", 1, REGAL_CLI_ARGUMENTS, "reading limits",
      "split figures threads json quiet verbose",
      "regal dataset describe data/torch.zip\n"
      "regal dataset describe data/torch.zip data/tf.zip --figures figures",
@@ -153,7 +155,7 @@ static const regal_command commands[] = {
     {"dataset list", "list the graphs with their statistics",
      "Prints one line per graph: name, split, family, ops, edges, diameter,\n"
      "width and work over critical path.",
-     "INPUT...", 1, REGAL_CLI_ARGUMENTS, "reading",
+     "INPUT...", 1, REGAL_CLI_ARGUMENTS, "reading limits",
      "split threads json quiet verbose",
      "regal dataset list data/torch.zip --split test",
      regal_command_dataset_list},
@@ -164,7 +166,7 @@ static const regal_command commands[] = {
      "only\n"
      "with --overwrite. With mpirun several processes share the work. The\n"
      "result depends neither on threads nor on processes.",
-     "DATASET -o FILE", 1, 1, "train reading machine objective brkga",
+     "DATASET -o FILE", 1, 1, "train reading limits machine objective brkga",
      "decoder seed threads time output json quiet verbose",
      "regal train synthetic -o my.policy\n"
      "regal train graphs.zip --objective memory -o memory.policy\n"
@@ -180,7 +182,7 @@ static const regal_command commands[] = {
      "With mpirun several processes share the work. The result depends "
      "neither\n"
      "on threads nor on processes.",
-     "DATASET -o FILE", 1, 1, "reading machine objective tune",
+     "DATASET -o FILE", 1, 1, "reading limits machine objective tune",
      "decoder evaluations seed threads elite-bias exchange restart output json "
      "quiet verbose",
      "regal tune synthetic -o my.json\n"

@@ -32,6 +32,7 @@ static regal_exit run(regal_cli *cli, int argc, char **argv) {
     print_help(cli);
     return REGAL_EXIT_OK;
   }
+  regal_set_max_input(cli->context, (size_t)cli->options.max_input);
   regal_exit code = regal_cli_check_files(cli);
   return code == REGAL_EXIT_OK ? run_command(cli) : code;
 }

@@ -6,6 +6,7 @@
 #include "dataset/dataset.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/options.h"
 #include "cost/model/machine.h"
@@ -77,10 +78,28 @@ regal_status regal_dataset_select(regal_dataset *dataset, const char *split) {
 
 /* -- Reading --------------------------------------------------------------- */
 
+/* A file that an option names goes along: the index may only name files inside
+ * (archive/reading.c), so it has the file's name without folders. */
+static regal_status attach(regal_dataset *dataset,
+                           const regal_option_info *option, const char *value,
+                           const char **recorded) {
+  struct stat info;
+  const char *slash = strrchr(value, '/');
+  if (!strstr(option->unit, "FILE") || stat(value, &info) ||
+      !S_ISREG(info.st_mode))
+    return REGAL_OK;
+  *recorded = slash ? slash + 1 : value;
+  for (size_t i = 0; i < dataset->catalog_count; i++)
+    REGAL_TRY(
+        regal_archive_attach(dataset->catalogs[i]->archive, *recorded, value));
+  return REGAL_OK;
+}
+
 /* "loops=cut variables=resident": what was given, for the index. */
-static regal_status write_settings(regal_context *context,
+static regal_status write_settings(regal_dataset *dataset,
                                    const regal_options *options,
                                    regal_text *text) {
+  regal_context *context = dataset->context;
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *option = regal_option_at(i);
     char value[REGAL_MOST_LIST];
@@ -88,12 +107,14 @@ static regal_status write_settings(regal_context *context,
         !regal_option_given(options, option->name) ||
         !regal_option_text(options, i, value, sizeof value))
       continue;
-    if (strpbrk(value, " \t\r\n"))
+    const char *recorded = value;
+    REGAL_TRY(attach(dataset, option, value, &recorded));
+    if (strpbrk(recorded, " \t\r\n"))
       return regal_fail(context, REGAL_BAD_INPUT,
                         "an index cannot hold --%s %s: it has spaces",
-                        option->name, regal_quote(value).text);
+                        option->name, regal_quote(recorded).text);
     regal_text_format(text, "%s%s=%s", text->size ? " " : "", option->name,
-                      value);
+                      recorded);
   }
   return text->failed ? regal_fail_memory(context) : REGAL_OK;
 }
@@ -121,7 +142,7 @@ regal_status regal_dataset_set_reading(regal_dataset *dataset,
     return regal_fail(dataset->context, REGAL_MISUSE, "no options");
   regal_text text;
   regal_text_init(&text, dataset->context);
-  regal_status status = write_settings(dataset->context, options, &text);
+  regal_status status = write_settings(dataset, options, &text);
   for (size_t i = 0; i < dataset->count && status == REGAL_OK && text.size; i++)
     status = add_settings(dataset, &dataset->items[i], text.bytes);
   regal_text_free(&text);

@@ -8,6 +8,7 @@
 typedef struct output {
   const char *name;
   size_t catalog, member;
+  const char *path; /* of a file of the user's; NULL: a member */
 } output;
 
 typedef struct saving {
@@ -22,7 +23,7 @@ static regal_status add_output(saving *s, const char *name, size_t catalog,
   if (!name ||
       !REGAL_RESERVE(s->dataset->context, s->outputs, s->count, s->capacity))
     return regal_fail_memory(s->dataset->context);
-  s->outputs[s->count++] = (output){name, catalog, member};
+  s->outputs[s->count++] = (output){name, catalog, member, NULL};
   return REGAL_OK;
 }
 
@@ -76,6 +77,25 @@ static char *prefixed(saving *s, size_t c, const char *name) {
   return made;
 }
 
+/* Whether `reading` has a setting with that value: "costs=times.csv". */
+static bool has_value(const char *reading, const char *value) {
+  size_t length = strlen(value);
+  for (const char *at = reading; (at = strchr(at, '=')); at++)
+    if (!strncmp(at + 1, value, length) &&
+        (!at[length + 1] || at[length + 1] == ' '))
+      return true;
+  return false;
+}
+
+/* Whether the index names the file, so that it must keep its name. */
+static bool is_named(const regal_dataset *dataset, size_t c, const char *file) {
+  for (size_t i = 0; i < dataset->count; i++)
+    if (dataset->items[i].catalog == c &&
+        has_value(dataset->items[i].entry.reading, file))
+      return true;
+  return false;
+}
+
 static regal_status add_attachment(saving *s, size_t c, size_t member,
                                    const regal_names *stems,
                                    const uint8_t *fate) {
@@ -91,7 +111,7 @@ static regal_status add_attachment(saving *s, size_t c, size_t member,
       return REGAL_OK; /* ours, written again */
     file = "index.original.csv";
   }
-  if (s->dataset->catalog_count > 1)
+  if (s->dataset->catalog_count > 1 && !is_named(s->dataset, c, file))
     file = prefixed(s, c, file);
   return add_output(s, file, c, member);
 }
@@ -118,6 +138,30 @@ static regal_status add_attachments(saving *s, size_t c) {
   return status;
 }
 
+/* Files that came with options for reading, once for all inputs. */
+static regal_status add_attached(saving *s) {
+  const regal_dataset *dataset = s->dataset;
+  regal_names names;
+  regal_status status = REGAL_OK;
+  regal_names_init(&names, dataset->context);
+  for (size_t c = 0; c < dataset->catalog_count; c++) {
+    const regal_archive *archive = dataset->catalogs[c]->archive;
+    for (size_t i = 0; i < regal_archive_attached_count(archive); i++) {
+      size_t known = names.count, number;
+      const char *path = regal_archive_attached_path(archive, i);
+      if (!regal_names_add(&names, path, &number))
+        status = regal_fail_memory(dataset->context);
+      if (status != REGAL_OK || number < known)
+        continue;
+      status = add_output(s, regal_archive_attached_name(archive, i), c, 0);
+      if (status == REGAL_OK)
+        s->outputs[s->count - 1].path = path;
+    }
+  }
+  regal_names_free(&names);
+  return status;
+}
+
 static regal_status list_outputs(saving *s) {
   regal_dataset *dataset = s->dataset;
   REGAL_TRY(add_output(s, REGAL_INDEX_FILE, 0, 0));
@@ -127,7 +171,7 @@ static regal_status list_outputs(saving *s) {
   }
   for (size_t c = 0; c < dataset->catalog_count; c++)
     REGAL_TRY(add_attachments(s, c));
-  return REGAL_OK;
+  return add_attached(s);
 }
 
 /* -- Writing --------------------------------------------------------------- */
@@ -155,6 +199,8 @@ static regal_status read_file(void *state, size_t file, regal_text *text) {
   regal_dataset *dataset = s->dataset;
   if (!file)
     return write_index(dataset, text);
+  if (output->path)
+    return regal_read_raw_file(dataset->context, output->path, text);
   return regal_archive_read(dataset->catalogs[output->catalog]->archive,
                             dataset->context, output->member, text);
 }

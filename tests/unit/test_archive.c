@@ -323,6 +323,23 @@ static void lying_sizes(void **state) {
   }
 }
 
+/* A member is refused by its size in the directory, others are read. */
+static void members_within_the_limit(void **state) {
+  file two[] = {{"a.txt", LONG}, {"b.txt", "short"}};
+  regal_archive *archive;
+  regal_text text;
+  assert_int_equal(write_files(*state, "set.zip", two, 2, 0), REGAL_OK);
+  regal_set_max_input(*state, strlen(LONG) - 1);
+  assert_int_equal(regal_archive_open(*state, "set.zip", &archive), REGAL_OK);
+  assert_int_equal(regal_archive_read(archive, *state, 0, &text),
+                   REGAL_BAD_INPUT);
+  assert_memory_equal(regal_error(*state), "set.zip:a.txt: is larger than ",
+                      30);
+  assert_int_equal(regal_archive_read(archive, *state, 1, &text), REGAL_OK);
+  regal_text_free(&text);
+  regal_archive_free(archive);
+}
+
 /* Memory of ours; libzip's own cannot be made to fail from here. */
 static void failing_memory(void **state) {
   static const char *const paths[] = {"memory.zip", "memory"};
@@ -360,12 +377,19 @@ static void failing_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(zip_round_trip),    TEST(same_files_same_bytes),
-      TEST(folder_round_trip), TEST(single_file),
-      TEST(hostile_names),     TEST(no_hostile_writing),
-      TEST(duplicate_names),   TEST(failed_writing_leaves_nothing),
-      TEST(truncated),         TEST(damaged),
-      TEST(changed_bytes),     TEST(lying_sizes),
+      TEST(zip_round_trip),
+      TEST(same_files_same_bytes),
+      TEST(folder_round_trip),
+      TEST(single_file),
+      TEST(hostile_names),
+      TEST(no_hostile_writing),
+      TEST(duplicate_names),
+      TEST(failed_writing_leaves_nothing),
+      TEST(truncated),
+      TEST(damaged),
+      TEST(changed_bytes),
+      TEST(lying_sizes),
+      TEST(members_within_the_limit),
       TEST(failing_memory),
   };
   return cmocka_run_group_tests_name("archive", tests, files_enter,

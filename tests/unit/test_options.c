@@ -38,9 +38,10 @@ static bool is_number(const regal_option_info *info) {
 
 static void rows_are_sound(void **state) {
   (void)state;
-  static const char *const groups = " reading machine objective search brkga "
-                                    "anneal generate pipeline dataset "
-                                    "train tune output ";
+  static const char *const groups =
+      " reading limits machine objective search brkga "
+      "anneal generate pipeline dataset "
+      "train tune output ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char group[32];
@@ -231,7 +232,8 @@ static void former_names_are_accepted(void **state) {
 static void effects_are_told_apart(void **state) {
   (void)state;
   static const char *const how =
-      " time threads ortools figures checkpoint checkpoint-every resume "
+      " max-input time threads ortools figures checkpoint checkpoint-every "
+      "resume "
       "overwrite log plot output trace format json timeline quiet verbose ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);

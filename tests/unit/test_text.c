@@ -385,6 +385,68 @@ static void refuses_bombs(void **state) {
   free(out);
 }
 
+/* A million bytes pass a limit of a million, and not one of a byte less,
+ * however they come; the limit is that of the context's parent, too. */
+static void refuses_what_passes_the_limit(void **state) {
+  (void)state;
+  enum { BYTES = 1000000 };
+  static const struct {
+    const char *path, *message;
+  } files[] = {
+      {"plain", "plain: is larger than 976.6 KiB, the limit on inputs "
+                "(--max-input)"},
+      {"packed.gz", "packed.gz: gzip data inflates to more than 976.6 KiB, the "
+                    "limit on inputs (--max-input)"},
+      {"packed.zst", "packed.zst: zstd data inflates to more than 976.6 KiB, "
+                     "the limit on inputs (--max-input)"}};
+  char *zeros = calloc(BYTES, 1);
+  unsigned char *out = malloc(1 << 16);
+  assert_true(zeros && out);
+  files_write("plain", zeros, BYTES);
+  files_write("packed.gz", out, gzip(zeros, BYTES, out, 1 << 16));
+  files_write("packed.zst", out, ZSTD_compress(out, 1 << 16, zeros, BYTES, 1));
+  free(out);
+  free(zeros);
+  for (size_t i = 0; i < 3; i++)
+    for (size_t limit = BYTES - 1; limit <= BYTES; limit++) {
+      regal_context *parent, *context;
+      regal_text text;
+      assert_int_equal(regal_context_create(&parent, NULL), REGAL_OK);
+      assert_int_equal(regal_context_create(&context, NULL), REGAL_OK);
+      context->parent = parent;
+      regal_set_max_input(parent, limit);
+      regal_status status = regal_read_file(context, files[i].path, &text);
+      if (limit < BYTES) {
+        assert_int_equal(status, REGAL_BAD_INPUT);
+        assert_string_equal(regal_error(context), files[i].message);
+        assert_true(regal_bytes_peak(context) < 2 * BYTES);
+      } else {
+        assert_int_equal(status, REGAL_OK);
+        assert_int_equal(text.size, BYTES);
+        regal_text_free(&text);
+      }
+      assert_int_equal(regal_bytes_in_use(context), 0);
+      regal_context_free(context);
+      regal_context_free(parent);
+    }
+}
+
+/* A device that never ends, read as far as the limit. */
+static void refuses_endless_inputs(void **state) {
+  (void)state;
+  regal_context *context;
+  regal_text text;
+  assert_int_equal(regal_context_create(&context, NULL), REGAL_OK);
+  regal_set_max_input(context, 1 << 20);
+  assert_int_equal(regal_read_file(context, "/dev/zero", &text),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "/dev/zero: is larger than 1.0 MiB, the limit on inputs "
+                      "(--max-input)");
+  assert_true(regal_bytes_peak(context) < 3 << 20);
+  regal_context_free(context);
+}
+
 /* -- Running out of memory ------------------------------------------------- */
 
 static void survives_failing_allocations(void **state) {
@@ -436,6 +498,8 @@ int main(void) {
       cmocka_unit_test(inflates_gzip),
       cmocka_unit_test(inflates_zstd),
       cmocka_unit_test(refuses_bombs),
+      cmocka_unit_test(refuses_what_passes_the_limit),
+      cmocka_unit_test(refuses_endless_inputs),
       cmocka_unit_test(survives_failing_allocations),
   };
   return cmocka_run_group_tests_name("text", tests, set_up, tear_down);

@@ -160,6 +160,7 @@ void regal_archive_free(regal_archive *archive) {
   pthread_mutex_destroy(&archive->lock);
   regal_names_free(&archive->names);
   regal_arena_free(&archive->arena);
+  regal_release(context, archive->attached);
   regal_release(context, archive->members);
   regal_release(context, archive->path);
   regal_release(context, archive);
@@ -195,18 +196,30 @@ void regal_archive_locate(const regal_archive *archive, size_t member,
     snprintf(text, capacity, "%s/%s", archive->path, name);
 }
 
-regal_status regal_archive_read(regal_archive *archive, regal_context *context,
-                                size_t member, regal_text *text) {
+static regal_status read_member(regal_archive *archive, regal_context *context,
+                                size_t member, bool plain, regal_text *text) {
   char name[REGAL_MESSAGE_CAPACITY];
   regal_archive_locate(archive, member, name, sizeof name);
   regal_text_init(text, context);
   regal_status status =
       archive->zip
           ? regal_archive_read_zip(archive, context, member, name, text)
-          : regal_archive_read_folder(archive, context, member, name, text);
+          : regal_archive_read_folder(archive, context, member, name, plain,
+                                      text);
   if (status != REGAL_OK)
     regal_text_free(text);
   return status;
+}
+
+regal_status regal_archive_read(regal_archive *archive, regal_context *context,
+                                size_t member, regal_text *text) {
+  return read_member(archive, context, member, false, text);
+}
+
+regal_status regal_archive_read_plain(regal_archive *archive,
+                                      regal_context *context, size_t member,
+                                      regal_text *text) {
+  return read_member(archive, context, member, true, text);
 }
 
 regal_status regal_archive_write(regal_context *context, const char *path,

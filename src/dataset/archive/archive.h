@@ -39,9 +39,25 @@ void regal_archive_locate(const regal_archive *archive, size_t member,
 /* Reads a member's bytes as they were put in (a .gz stays one) into `text`,
  * which needs no init. Several threads may read at once, each with a context of
  * its own. The checksum of a zip archive's member is checked; what would
- * inflate to more than 1000 times its size + 64 MiB is refused. */
+ * inflate to more than 1000 times its size + 64 MiB, or to more than the limit
+ * on inputs, is refused. In a folder only regular files are opened. */
 regal_status regal_archive_read(regal_archive *archive, regal_context *context,
                                 size_t member, regal_text *text);
+/* The same for a file that an index names, which in a folder must not be a
+ * symbolic link. */
+regal_status regal_archive_read_plain(regal_archive *archive,
+                                      regal_context *context, size_t member,
+                                      regal_text *text);
+
+/* Lets the index name a file that the user has given, by a name without
+ * folders. A file that is a member of that name already is not attached. */
+regal_status regal_archive_attach(regal_archive *archive, const char *name,
+                                  const char *path);
+size_t regal_archive_attached_count(const regal_archive *archive);
+const char *regal_archive_attached_name(const regal_archive *archive,
+                                        size_t number);
+const char *regal_archive_attached_path(const regal_archive *archive,
+                                        size_t number);
 
 /* -- Writing --------------------------------------------------------------- */
 

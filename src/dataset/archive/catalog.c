@@ -12,7 +12,6 @@
 #include <zlib.h>
 
 #include "base/names.h"
-#include "base/options.h"
 #include "dataset/archive/parts.h"
 #include "format/formats.h"
 #include "graph/builder.h"
@@ -240,57 +239,23 @@ void regal_catalog_free(regal_catalog *catalog) {
 
 /* -- Graphs ---------------------------------------------------------------- */
 
-/* Sets one option, "loops=cut" or "aliases", unless it was given. */
-static regal_status read_setting(regal_context *context, const char *where,
-                                 char *setting, regal_options *options) {
-  char *value = strchr(setting, '=');
-  if (value)
-    *value++ = 0;
-  size_t option = regal_option_find(setting);
-  if (option >= regal_option_count() ||
-      strcmp(regal_option_at(option)->group, "reading"))
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "%.400s: %s is no option for reading", where,
-                      regal_quote(setting).text);
-  if (regal_option_given(options, setting))
-    return REGAL_OK;
-  return regal_options_set(context, options, setting, value ? value : "true");
-}
-
-static regal_status read_settings(regal_context *context, const char *where,
-                                  const char *reading, regal_options *options) {
-  char *copy = regal_copy_text(context, reading), *rest = copy, *setting;
-  if (!copy)
-    return regal_fail_memory(context);
-  regal_status status = REGAL_OK;
-  while (status == REGAL_OK && (setting = strtok_r(rest, " ", &rest)))
-    status = read_setting(context, where, setting, options);
-  regal_release(context, copy);
-  return status;
-}
-
 regal_status regal_member_load(regal_archive *archive, regal_context *context,
                                size_t member, const regal_entry *entry,
                                uint32_t copy, const regal_options *options,
                                regal_figures *figures, regal_graph **graph) {
   char where[REGAL_MESSAGE_CAPACITY];
-  regal_options merged;
   regal_text text;
   regal_graph *original;
-  if (options)
-    merged = *options;
-  else
-    regal_options_init(&merged);
   regal_archive_locate(archive, member, where, sizeof where);
-  REGAL_TRY(read_settings(context, where, entry->reading, &merged));
   REGAL_TRY(regal_archive_read(archive, context, member, &text));
   if (figures) {
     figures->file_bytes = text.size;
     figures->file_crc =
         (uint32_t)crc32_z(0, (const Bytef *)text.bytes, text.size);
   }
-  regal_status status = regal_format_load_packed(
-      context, where, text.bytes, text.size, &merged, copy ? &original : graph);
+  regal_status status =
+      regal_load_as_indexed(archive, context, where, entry->reading, &text,
+                            options, copy ? &original : graph);
   regal_text_free(&text);
   if (status != REGAL_OK || !copy)
     return status;

@@ -32,6 +32,16 @@ regal_status regal_member_load(regal_archive *archive, regal_context *context,
                                uint32_t copy, const regal_options *options,
                                regal_figures *figures, regal_graph **graph);
 
+/* Loads a graph from a member's bytes with the options `reading` of its row,
+ * as far as `options` (NULL: defaults) gives none. Files that these options
+ * name are members of the archive, or attached to it. `where` is for messages.
+ */
+regal_status regal_load_as_indexed(regal_archive *archive,
+                                   regal_context *context, const char *where,
+                                   const char *reading, const regal_text *text,
+                                   const regal_options *options,
+                                   regal_graph **graph);
+
 /* Whether a file's name is that of a graph, and how long it is without the
  * endings that say so ("model.pb.gz": 5). */
 bool regal_is_graph_name(const char *file, size_t *stem);

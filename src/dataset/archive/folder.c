@@ -3,6 +3,7 @@
 #include "dataset/archive/parts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +88,31 @@ regal_status regal_archive_list_folder(regal_archive *archive) {
 
 /* -- Reading --------------------------------------------------------------- */
 
+/* Not to block on what may have become a pipe since it was listed. */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
+static regal_status read_regular(regal_context *context, const char *name,
+                                 int file, regal_text *text) {
+  struct stat info;
+  if (fstat(file, &info))
+    return regal_fail_system(context, name);
+  if (!S_ISREG(info.st_mode))
+    return regal_fail(context, REGAL_BAD_INPUT, "%s: is no regular file", name);
+  return regal_read_open_file(context, name, file, text);
+}
+
+static regal_status fail_open(regal_context *context, const char *name) {
+  if (errno != ELOOP)
+    return regal_fail_system(context, name);
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "%s: is a symbolic link, which an index must not name",
+                    name);
+}
+
 regal_status regal_archive_read_folder(const regal_archive *archive,
                                        regal_context *context, size_t member,
-                                       const char *name, regal_text *text) {
+                                       const char *name, bool plain,
+                                       regal_text *text) {
   regal_text path;
   regal_text_init(&path, context);
   regal_text_format(&path, "%s/%s", archive->path,
@@ -98,10 +121,10 @@ regal_status regal_archive_read_folder(const regal_archive *archive,
   int file = -1;
   if (path.failed)
     status = regal_fail_memory(context);
-  else if ((file = open(path.bytes, O_RDONLY | O_CLOEXEC)) < 0)
-    status = regal_fail_system(context, name);
+  else if ((file = open(path.bytes, READ_FLAGS | (plain ? O_NOFOLLOW : 0))) < 0)
+    status = fail_open(context, name);
   else
-    status = regal_read_open_file(context, name, file, text);
+    status = read_regular(context, name, file, text);
   if (file >= 0)
     close(file);
   regal_text_free(&path);

@@ -19,6 +19,11 @@ typedef struct regal_member {
   bool deflated;
 } regal_member;
 
+/* A file of the user's that the index may name. */
+typedef struct regal_attached_file {
+  const char *name, *path;
+} regal_attached_file;
+
 struct regal_archive {
   regal_context *context;
   char *path;
@@ -26,8 +31,10 @@ struct regal_archive {
   pthread_mutex_t lock; /* of zip, which serves one thread at a time */
   regal_member *members;
   size_t count, capacity;
-  regal_arena arena; /* their names */
+  regal_arena arena; /* texts */
   regal_names names; /* a member's number is its position */
+  regal_attached_file *attached;
+  size_t attached_count, attached_capacity;
 };
 
 /* Adds a member's name; the rest is zero. The reason when it is not allowed is
@@ -41,10 +48,11 @@ const char *regal_member_name_fault(const char *name);
 regal_status regal_archive_list_folder(regal_archive *archive);
 regal_status regal_archive_list_zip(regal_archive *archive);
 
-/* `name` is for messages. */
+/* `name` is for messages. With `plain`, a symbolic link is an error. */
 regal_status regal_archive_read_folder(const regal_archive *archive,
                                        regal_context *context, size_t member,
-                                       const char *name, regal_text *text);
+                                       const char *name, bool plain,
+                                       regal_text *text);
 regal_status regal_archive_read_zip(regal_archive *archive,
                                     regal_context *context, size_t member,
                                     const char *name, regal_text *text);

@@ -194,6 +194,8 @@ regal_status regal_archive_read_zip(regal_archive *archive,
                                     regal_context *context, size_t number,
                                     const char *name, regal_text *text) {
   const regal_member *member = &archive->members[number];
+  if (member->bytes > regal_max_input(context))
+    return regal_fail_max_input(context, name, "is larger than");
   text->capacity = (size_t)member->bytes + 2;
   text->bytes = regal_alloc(context, text->capacity, 1);
   char *packed = member->deflated && text->bytes

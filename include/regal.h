@@ -538,6 +538,12 @@ typedef void (*regal_progress_fn)(void *state, const regal_progress *progress);
 REGAL_API void regal_set_progress(regal_context *context, regal_progress_fn fn,
                                   void *state);
 
+/* A point of a search: an improvement, or the end of a stage. */
+typedef struct regal_search_point {
+  regal_progress at;
+  char stage[48]; /* what the stage did; "": an improvement */
+} regal_search_point;
+
 typedef struct regal_result {
   regal_context *context;
   const regal_problem *problem;
@@ -554,6 +560,10 @@ typedef struct regal_result {
   uint64_t seed, evaluations;
   double seconds;
   int threads;
+  /* How the search went, in order of time: every stage, and of many
+   * improvements some. None for a plan that was given. */
+  regal_search_point *history;
+  size_t history_count;
 } regal_result;
 
 /* Runs options->method. Every returned plan has passed the verifier. With a
@@ -680,6 +690,15 @@ REGAL_API regal_status regal_report_explain(regal_context *context,
 REGAL_API regal_status regal_report_graph(regal_context *context,
                                           const regal_graph *graph,
                                           FILE *stream);
+/* A page for a browser (docs/page.md): one HTML file that needs nothing else.
+ * It shows the results, which are for one graph, and beside them the plan that
+ * runs everything on one device in the file's order. `names` has a name for
+ * each, or is NULL; `title` may be NULL. O(plans). */
+REGAL_API regal_status regal_report_html(regal_context *context,
+                                         const char *title,
+                                         const regal_result *const *results,
+                                         const char *const *names,
+                                         size_t count, const char *path);
 
 #ifdef __cplusplus
 }

@@ -234,6 +234,8 @@ static regal_status judge(regal_search *search, regal_result *result) {
   REGAL_TRY(complete_bounds(search));
   REGAL_TRY(
       regal_cost_before(search->context, search->problem, &result->before));
+  REGAL_TRY(regal_history_copy(search->context, search->history,
+                               &result->history, &result->history_count));
   result->account = regal_copy_text(search->context, search->account);
   if (!result->account)
     return regal_fail_memory(search->context);
@@ -265,6 +267,7 @@ static regal_status optimize(regal_context *context,
                              const regal_options *options, extras extras,
                              regal_result **result) {
   regal_search search;
+  regal_history history = {.count = 0};
   regal_result *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(context);
@@ -275,6 +278,7 @@ static regal_status optimize(regal_context *context,
   search.options = options;
   search.proposal = extras.proposal;
   search.start = extras.start;
+  search.history = &history;
   regal_status status = run_search(&search, &guide, made);
   if (status == REGAL_OK)
     status = judge(&search, made);
@@ -333,6 +337,7 @@ void regal_result_free(regal_result *result) {
   regal_plan_free(result->plan);
   regal_problem_free(result->owned_problem);
   regal_release(context, result->account);
+  regal_release(context, result->history);
   regal_release(context, result->shortage);
   regal_release(context, result);
 }

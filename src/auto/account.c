@@ -23,9 +23,10 @@ static void tell_when(const regal_search *search, char *when, size_t room) {
              (unsigned long long)search->budget.used);
 }
 
-void regal_account_add(regal_account *account, const regal_search *search,
+void regal_account_add(regal_account *account, regal_search *search,
                        const char *what) {
   char when[48];
+  regal_search_mark(search, what);
   size_t room = sizeof account->text - account->length;
   tell_when(search, when, sizeof when);
   int wrote =

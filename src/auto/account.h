@@ -11,7 +11,7 @@ typedef struct regal_account {
 } regal_account;
 
 /* "heft: 12.30% after 0.004 s; " */
-void regal_account_add(regal_account *account, const regal_search *search,
+void regal_account_add(regal_account *account, regal_search *search,
                        const char *what);
 
 #endif

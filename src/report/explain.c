@@ -51,7 +51,7 @@ void regal_explain_step(regal_explanation *explanation, uint32_t i) {
     regal_text_format(text, " from device %u to %u", step->device, step->to);
 }
 
-static regal_status tell(regal_explanation *explanation) {
+static regal_status read_plan(regal_explanation *explanation) {
   regal_context *context = explanation->context;
   regal_reading *reading = &explanation->reading;
   uint32_t steps = reading->plan->step_count;
@@ -65,6 +65,31 @@ static regal_status tell(regal_explanation *explanation) {
   if (!explanation->cause || !explanation->reason)
     return regal_fail_memory(context);
   regal_explain_find_causes(explanation);
+  return REGAL_OK;
+}
+
+regal_status regal_explain_begin(regal_explanation *explanation,
+                                 regal_context *context,
+                                 const regal_problem *problem,
+                                 const regal_plan *plan) {
+  *explanation = (regal_explanation){.context = context,
+                                     .reading = {.context = context,
+                                                 .graph = problem->graph,
+                                                 .machine = problem->machine,
+                                                 .plan = plan},
+                                     .timeline = {.context = context}};
+  regal_text_init(&explanation->text, context);
+  return read_plan(explanation);
+}
+
+void regal_explain_end(regal_explanation *explanation) {
+  regal_reading_free(&explanation->reading);
+  regal_timeline_free(&explanation->timeline);
+  regal_release(explanation->context, explanation->cause);
+  regal_release(explanation->context, explanation->reason);
+}
+
+regal_status regal_explain_tell(regal_explanation *explanation) {
   REGAL_TRY(regal_explain_chain(explanation));
   regal_explain_idle(explanation);
   regal_explain_memory(explanation);
@@ -74,17 +99,11 @@ static regal_status tell(regal_explanation *explanation) {
 regal_status regal_report_explain(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_plan *plan, FILE *stream) {
-  regal_explanation explanation = {.context = context,
-                                   .reading = {.context = context,
-                                               .graph = problem->graph,
-                                               .machine = problem->machine,
-                                               .plan = plan},
-                                   .timeline = {.context = context}};
-  regal_text_init(&explanation.text, context);
-  regal_status status = tell(&explanation);
-  regal_reading_free(&explanation.reading);
-  regal_timeline_free(&explanation.timeline);
-  regal_release(context, explanation.cause);
-  regal_release(context, explanation.reason);
+  regal_explanation explanation;
+  regal_status status =
+      regal_explain_begin(&explanation, context, problem, plan);
+  if (status == REGAL_OK)
+    status = regal_explain_tell(&explanation);
+  regal_explain_end(&explanation);
   return regal_layout_finish(context, status, &explanation.text, stream);
 }

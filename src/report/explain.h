@@ -27,6 +27,16 @@ typedef struct regal_explanation {
   regal_text text;
 } regal_explanation;
 
+/* Verifies the plan and finds what each step waited for. The caller ends it in
+ * either case, and frees the text. */
+regal_status regal_explain_begin(regal_explanation *explanation,
+                                 regal_context *context,
+                                 const regal_problem *problem,
+                                 const regal_plan *plan);
+void regal_explain_end(regal_explanation *explanation);
+/* Appends the whole explanation to the text. */
+regal_status regal_explain_tell(regal_explanation *explanation);
+
 /* op "conv1" (id 17) on device 0; "conv1":0 (id 17) from device 0 to 1 */
 void regal_explain_step(regal_explanation *explanation, uint32_t step);
 /* "conv1":0 (id 17) */

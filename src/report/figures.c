@@ -72,7 +72,7 @@ static size_t drop_number(const char *name, size_t length) {
   return numbered ? digits - 1 : length;
 }
 
-static regal_kind kind_of(const regal_graph *graph, uint32_t op) {
+regal_kind regal_figures_kind(const regal_graph *graph, uint32_t op) {
   const char *name = regal_graph_name(graph, op);
   const char *slash = strrchr(name, '/');
   if (slash && slash[1])
@@ -81,7 +81,7 @@ static regal_kind kind_of(const regal_graph *graph, uint32_t op) {
                       graph->run_ns[op]};
 }
 
-static int compare_names(const void *left, const void *right) {
+int regal_figures_compare(const void *left, const void *right) {
   const regal_kind *a = left, *b = right;
   size_t shorter = a->length < b->length ? a->length : b->length;
   int order = memcmp(a->name, b->name, shorter);
@@ -94,7 +94,7 @@ static int compare_times(const void *left, const void *right) {
   const regal_kind *a = left, *b = right;
   if (a->run_ns != b->run_ns)
     return a->run_ns < b->run_ns ? 1 : -1;
-  return compare_names(left, right);
+  return regal_figures_compare(left, right);
 }
 
 static regal_status collect_kinds(regal_context *context,
@@ -104,11 +104,11 @@ static regal_status collect_kinds(regal_context *context,
   if (!kinds)
     return regal_fail_memory(context);
   for (uint32_t op = 0; op < graph->ops; op++)
-    kinds[op] = kind_of(graph, op);
-  qsort(kinds, graph->ops, sizeof *kinds, compare_names);
+    kinds[op] = regal_figures_kind(graph, op);
+  qsort(kinds, graph->ops, sizeof *kinds, regal_figures_compare);
   uint32_t count = 0;
   for (uint32_t i = 0; i < graph->ops; i++) {
-    if (count && !compare_names(&kinds[count - 1], &kinds[i])) {
+    if (count && !regal_figures_compare(&kinds[count - 1], &kinds[i])) {
       kinds[count - 1].ops++;
       kinds[count - 1].run_ns += kinds[i].run_ns;
     } else {

@@ -34,6 +34,11 @@ regal_status regal_figures_compute(regal_context *context,
                                    regal_graph_figures *figures);
 void regal_figures_free(regal_graph_figures *figures);
 
+/* The kind of an op: one op, with the op's own time. */
+regal_kind regal_figures_kind(const regal_graph *graph, uint32_t op);
+/* The order of kinds by name. */
+int regal_figures_compare(const void *left, const void *right);
+
 /* "assumed", "dropped", "joined", "warning" */
 const char *regal_note_name(regal_note_kind kind);
 

@@ -4,6 +4,7 @@
 #include "pipeline/pipeline.h"
 #include "report/figures.h"
 #include "report/layout.h"
+#include "report/summary.h"
 
 #include <string.h>
 
@@ -151,22 +152,28 @@ static void put_notes(regal_text *text, const regal_graph *graph) {
     }
 }
 
+regal_status regal_graph_text(regal_context *context, const regal_graph *graph,
+                              regal_text *text) {
+  regal_graph_figures figures;
+  REGAL_TRY(regal_figures_compute(context, graph, &figures));
+  put_counts(text, graph, &figures);
+  put_wishes(text, graph);
+  put_times(text, graph);
+  put_pipeline(text, graph);
+  put_largest_ops(text, graph, &figures);
+  put_largest_tensors(text, graph, &figures);
+  put_kinds(text, graph, &figures);
+  put_notes(text, graph);
+  regal_figures_free(&figures);
+  return REGAL_OK;
+}
+
 regal_status regal_report_graph(regal_context *context,
                                 const regal_graph *graph, FILE *stream) {
-  regal_graph_figures figures;
   regal_text text;
-  REGAL_TRY(regal_figures_compute(context, graph, &figures));
   regal_text_init(&text, context);
-  put_counts(&text, graph, &figures);
-  put_wishes(&text, graph);
-  put_times(&text, graph);
-  put_pipeline(&text, graph);
-  put_largest_ops(&text, graph, &figures);
-  put_largest_tensors(&text, graph, &figures);
-  put_kinds(&text, graph, &figures);
-  put_notes(&text, graph);
-  regal_figures_free(&figures);
-  return regal_layout_finish(context, REGAL_OK, &text, stream);
+  regal_status status = regal_graph_text(context, graph, &text);
+  return regal_layout_finish(context, status, &text, stream);
 }
 
 /* -- JSON ------------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary of a result: for people, on one screen. */
+#include "report/summary.h"
+
 #include "cost/model/problem.h"
 #include "cost/verify/verify.h"
 #include "report/layout.h"
-
-#include <string.h>
 
 /* A label and the columns after it are 12 wide. */
 
@@ -178,31 +178,27 @@ static void put_limit_verdict(regal_text *text, const regal_result *result) {
 
 /* -- Devices --------------------------------------------------------------- */
 
-typedef struct usage {
-  uint32_t ops[REGAL_MAX_DEVICES];
-  uint32_t transfers;
-  double bytes; /* sent; as a double, for a sum that cannot overflow */
-} usage;
-
-static void count_steps(const regal_result *result, usage *used) {
+regal_usage regal_usage_of(const regal_result *result) {
   const regal_graph *graph = result->problem->graph;
-  memset(used, 0, sizeof *used);
+  regal_usage used = {0};
+  double bytes = 0; /* a sum that cannot overflow */
   for (uint32_t i = 0; i < result->plan->step_count; i++) {
     const regal_step *step = &result->plan->steps[i];
     if (step->port == REGAL_RUN) {
-      used->ops[step->device]++;
+      used.ops[step->device]++;
       continue;
     }
-    used->transfers++;
+    used.transfers++;
     if (step->port >= 0)
-      used->bytes +=
-          (double)graph
-              ->bytes[graph->output_begin[step->op] + (uint32_t)step->port];
+      bytes += (double)graph
+                   ->bytes[graph->output_begin[step->op] + (uint32_t)step->port];
   }
+  used.bytes = bytes < 0x1p62 ? (int64_t)bytes : (int64_t)1 << 62;
+  return used;
 }
 
 static void put_device(regal_text *text, const regal_result *result,
-                       const usage *used, int64_t busy_ns, uint32_t device) {
+                       const regal_usage *used, int64_t busy_ns, uint32_t device) {
   int64_t limit = result->problem->limit[device];
   int64_t peak = result->cost.peak_bytes[device];
   char load[16];
@@ -220,17 +216,15 @@ static void put_device(regal_text *text, const regal_result *result,
 
 static void put_devices(regal_text *text, const regal_result *result,
                         const regal_timeline *timeline) {
-  usage used;
-  count_steps(result, &used);
+  regal_usage used = regal_usage_of(result);
   regal_text_format(text, "\n%-12s%-12s%-12s%-12s%s\n", "", "ops", "busy",
                     "load",
                     result->problem->limited ? "peak        limit" : "peak");
   for (uint32_t d = 0; d < result->problem->devices; d++)
     put_device(text, result, &used, timeline->busy_ns[d], d);
-  int64_t sent = used.bytes < 0x1p62 ? (int64_t)used.bytes : (int64_t)1 << 62;
   regal_text_format(text, "%-12s%u%s%s\n", "transfers", used.transfers,
                     used.transfers ? ", " : "",
-                    used.transfers ? regal_show_bytes(sent).text : "");
+                    used.transfers ? regal_show_bytes(used.bytes).text : "");
 }
 
 /* -- The search ------------------------------------------------------------ */
@@ -267,16 +261,22 @@ static void put_summary(regal_text *text, const regal_result *result,
   regal_text_format(text, "* all ops on one device, in the file's order\n");
 }
 
-regal_status regal_report_summary(regal_context *context,
-                                  const regal_result *result, FILE *stream) {
+regal_status regal_summary_text(regal_context *context,
+                                const regal_result *result, regal_text *text) {
   const regal_problem *problem = result->problem;
   regal_timeline timeline;
   regal_cost cost;
-  regal_text text;
   REGAL_TRY(regal_verify_plan(context, problem->graph, problem->machine,
                               result->plan, &cost, &timeline));
-  regal_text_init(&text, context);
-  put_summary(&text, result, &timeline);
+  put_summary(text, result, &timeline);
   regal_timeline_free(&timeline);
-  return regal_layout_finish(context, REGAL_OK, &text, stream);
+  return REGAL_OK;
+}
+
+regal_status regal_report_summary(regal_context *context,
+                                  const regal_result *result, FILE *stream) {
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_status status = regal_summary_text(context, result, &text);
+  return regal_layout_finish(context, status, &text, stream);
 }

@@ -195,11 +195,11 @@ static uint64_t evaluations_of_all(const regal_search *search) {
 
 void regal_search_report(regal_search *search, bool improved) {
   regal_context *context = search->context;
-  if (!context->progress)
+  regal_search *root = root_of(search), *shown = search;
+  if (!context->progress && !root->history)
     return;
   /* a search for another problem, such as a coarser one, shows the one that it
    * works for */
-  regal_search *root = root_of(search), *shown = search;
   while (shown->problem != root->problem)
     shown = shown->parent;
   /* one that began anew may be behind what is known */
@@ -212,7 +212,8 @@ void regal_search_report(regal_search *search, bool improved) {
     }
   double now = regal_seconds();
   bool due = now - root->last_report >= 1.0 / REPORTS_PER_SECOND;
-  if (!due && !(improved && shown == search))
+  improved = improved && shown == search;
+  if (!due && !improved)
     return;
   root->last_report = now;
   regal_progress progress = {
@@ -222,7 +223,21 @@ void regal_search_report(regal_search *search, bool improved) {
       .bound = objective_bound(shown),
       .fits = best.excess == 0,
   };
-  context->progress(context->progress_state, &progress);
+  if (improved)
+    regal_history_add(root->history, &progress, "");
+  if (context->progress)
+    context->progress(context->progress_state, &progress);
+}
+
+void regal_search_mark(regal_search *search, const char *what) {
+  regal_progress progress = {
+      .evaluations = evaluations_of_all(search),
+      .seconds = regal_seconds() - root_of(search)->began,
+      .best = search->best_fitness.value,
+      .bound = objective_bound(search),
+      .fits = search->best_fitness.excess == 0,
+  };
+  regal_history_add(root_of(search)->history, &progress, what);
 }
 
 void regal_search_account(regal_search *search, const char *format, ...) {

@@ -17,6 +17,7 @@
 #include "cost/model/plan.h"
 #include "cost/model/simulate.h"
 #include "search/budget.h"
+#include "search/history.h"
 
 typedef struct regal_search regal_search;
 typedef struct regal_proposer regal_proposer; /* evolve/proposer.h */
@@ -69,6 +70,7 @@ struct regal_search {
                                  genes: what progress and stop rules see */
   regal_stop stop;
   double began, ended; /* in regal_seconds() */
+  regal_history *history; /* of the root, borrowed; NULL: none is kept */
   char account[1024];  /* what the method did, in one line */
 
   /* Of search.c alone. */
@@ -120,6 +122,8 @@ bool regal_search_should_stop(regal_search *search);
 /* Calls the progress function: always if `improved`, else a few times a
  * second. */
 void regal_search_report(regal_search *search, bool improved);
+/* A stage of the method has ended; `what` it did, for the history. */
+void regal_search_mark(regal_search *search, const char *what);
 /* Sets the account line. */
 void regal_search_account(regal_search *search, const char *format, ...)
     REGAL_FORMAT(2, 3);

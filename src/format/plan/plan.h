@@ -28,4 +28,7 @@ regal_status regal_plan_take_order(regal_context *context,
                                    const uint32_t *ids, const uint16_t *devices,
                                    uint32_t count, regal_plan **plan);
 
+/* Appends a plan file up to its steps: an object without its closing brace. */
+void regal_plan_write_head(regal_text *text, const regal_result *result);
+
 #endif

@@ -3,6 +3,7 @@
  * diff; the rest is in front of them. */
 #include "cost/model/plan.h"
 #include "format/plan/machine.h"
+#include "format/plan/plan.h"
 
 static void write_cost(regal_text *text, const regal_result *result) {
   const regal_cost *cost = &result->cost;
@@ -25,8 +26,7 @@ static void write_rates(regal_text *text, const regal_result *result) {
                       rates.microbatches_per_second);
 }
 
-/* Everything but the steps and the closing brace. */
-static void write_head(regal_text *text, const regal_result *result) {
+void regal_plan_write_head(regal_text *text, const regal_result *result) {
   const regal_problem *problem = result->problem;
   const regal_graph *graph = problem->graph;
   bool memory = problem->objective == REGAL_MEMORY;
@@ -75,7 +75,7 @@ static regal_status save(regal_context *context, const regal_result *result,
   const regal_plan *plan = result->plan;
   regal_text text;
   regal_text_init(&text, context);
-  write_head(&text, result);
+  regal_plan_write_head(&text, result);
   for (uint32_t i = 0; with_steps && i < plan->step_count; i++) {
     regal_text_format(&text, i ? "," : ",\n \"steps\": [");
     write_step(&text, result->problem->graph, &plan->steps[i]);

@@ -697,8 +697,8 @@ REGAL_API regal_status regal_report_graph(regal_context *context,
 REGAL_API regal_status regal_report_html(regal_context *context,
                                          const char *title,
                                          const regal_result *const *results,
-                                         const char *const *names,
-                                         size_t count, const char *path);
+                                         const char *const *names, size_t count,
+                                         const char *path);
 
 #ifdef __cplusplus
 }

@@ -275,6 +275,8 @@
     "write the plan (or graph, or dataset) here; '-' is stdout") \
   TEXT(trace, "trace", 0, "FILE", "output", HOW, \
     "write a Chrome / Perfetto trace") \
+  TEXT(html, "html", 0, "FILE", "output", HOW, \
+    "write a page for a browser: timeline, memory, comparison") \
   CHOICE(format, "format", "auto", "auto|binary|text|json", "output", HOW, \
     "format of a graph that is written; auto: by the file's ending") \
   FLAG(json, "json", "output", HOW, \

@@ -18,7 +18,7 @@ import tempfile
 
 FOLDERS = ("include", "src", "tests", "bench", "examples", "scripts", "cmake")
 C_FILES = (".c", ".h", ".cc")
-SUFFIXES = C_FILES + (".py", ".sh", ".cmake", ".proto")
+SUFFIXES = C_FILES + (".py", ".sh", ".cmake", ".proto", ".js", ".css")
 DATA = {"cases"}  # folders of scripts of one line, the input of tests
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 # Of the build, of libraries, of others' programs; NAME stands for any name.

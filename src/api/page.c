@@ -61,7 +61,7 @@ regal_status regal_report_html(regal_context *context, const char *title,
   char room[MOST_PLANS][LONGEST_NAME];
   REGAL_TRY(check(context, results, count));
   for (size_t i = 0; i < count; i++)
-    plans[i] = (regal_page_plan){name_of(names, i, results[i], room[i]),
-                                 results[i]};
+    plans[i] =
+        (regal_page_plan){name_of(names, i, results[i], room[i]), results[i]};
   return save_with_before(context, title, plans, count, path);
 }

@@ -11,6 +11,7 @@
 #include "regal.h"
 
 #define REGAL_CLI_ARGUMENTS 4096
+#define REGAL_CLI_PLANS 64 /* on a page */
 
 /* The program's exit codes; scripts rely on them. */
 typedef enum regal_exit {
@@ -104,9 +105,10 @@ regal_exit regal_cli_streams(regal_cli *cli, FILE **report);
 int regal_cli_gnuplot(const char *folder, const char *script);
 /* Columns of the terminal behind `stream`; 80 when there is none. */
 int regal_cli_columns(FILE *stream);
-/* Writes the trace and draws the timeline, where the options ask for it. */
-regal_status regal_cli_extras(regal_cli *cli, const regal_problem *problem,
-                              const regal_plan *plan, FILE *report);
+/* Writes the trace and the page and draws the timeline, where the options ask
+ * for it. */
+regal_status regal_cli_extras(regal_cli *cli, const regal_result *result,
+                              FILE *report);
 
 /* outputs.c: every file that a command reads or writes. */
 #define REGAL_CLI_OUTPUTS 16
@@ -162,6 +164,7 @@ void regal_cli_join_command(const regal_cli *cli, char *text, size_t capacity);
 /* cmd_*.c */
 regal_exit regal_command_optimize(regal_cli *cli);
 regal_exit regal_command_evaluate(regal_cli *cli);
+regal_exit regal_command_report(regal_cli *cli);
 regal_exit regal_command_convert(regal_cli *cli);
 regal_exit regal_command_inspect(regal_cli *cli);
 regal_exit regal_command_pipeline(regal_cli *cli);

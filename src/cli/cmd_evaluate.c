@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regal evaluate GRAPH PLAN: verifies a plan, computes its cost and explains
- * it. The machine is that of the plan file, except where options say otherwise.
+/* Commands about plans that exist. regal evaluate GRAPH PLAN verifies a plan,
+ * computes its cost and explains it; regal report GRAPH PLAN... writes a page
+ * about plans. The machine is that of the plan file, except where options say
+ * otherwise.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -36,16 +38,54 @@ static bool make_stdin_seekable(const regal_cli *cli) {
 }
 
 /* Sets the options that the plan's file has values for. */
-static regal_exit take_options(regal_cli *cli, const char *path) {
+static regal_exit take_options(regal_cli *cli, const char *path,
+                               regal_options *options) {
   bool standard = !strcmp(path, "-");
   if (standard && !make_stdin_seekable(cli))
     return regal_cli_fail(cli, "stdin: %s", strerror(errno));
   off_t start = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-  regal_status status = regal_plan_options(cli->context, path, &cli->options);
+  regal_status status = regal_plan_options(cli->context, path, options);
   if (standard && lseek(STDIN_FILENO, start, SEEK_SET) < 0)
     return regal_cli_fail(cli, "stdin: %s", strerror(errno));
   return regal_cli_status(cli, status);
 }
+
+/* A plan of a file on its own machine. */
+typedef struct subject {
+  regal_problem *problem;
+  regal_result *result;
+} subject;
+
+static void free_subject(subject *subject) {
+  regal_result_free(subject->result);
+  regal_problem_free(subject->problem);
+}
+
+static regal_exit judge(regal_cli *cli, const char *path, subject *subject) {
+  regal_plan *plan;
+  REGAL_CLI_TRY(cli,
+                regal_plan_load(cli->context, subject->problem, path, &plan));
+  regal_status status =
+      regal_evaluate(cli->context, subject->problem, plan, &subject->result);
+  regal_plan_free(plan);
+  if (status == REGAL_INVALID_PLAN)
+    return regal_cli_fail(cli, "%s: %s", path, regal_error(cli->context));
+  return regal_cli_status(cli, status);
+}
+
+/* On failure, too, the caller frees the subject. */
+static regal_exit load_subject(regal_cli *cli, const char *path,
+                               subject *subject) {
+  regal_options options = cli->options;
+  regal_exit code = take_options(cli, path, &options);
+  if (code != REGAL_EXIT_OK)
+    return code;
+  REGAL_CLI_TRY(cli, regal_problem_create(cli->context, cli->graph, &options,
+                                          &subject->problem));
+  return judge(cli, path, subject);
+}
+
+/* -- evaluate -------------------------------------------------------------- */
 
 static regal_status report(regal_cli *cli, const regal_result *result,
                            FILE *stream) {
@@ -64,43 +104,48 @@ static regal_status report(regal_cli *cli, const regal_result *result,
     }
   }
   if (status == REGAL_OK)
-    status = regal_cli_extras(cli, result->problem, result->plan, stream);
+    status = regal_cli_extras(cli, result, stream);
   return status;
-}
-
-static regal_exit judge(regal_cli *cli, const regal_problem *problem,
-                        FILE *stream) {
-  const char *path = cli->argument[1];
-  regal_plan *plan;
-  regal_result *result;
-  REGAL_CLI_TRY(cli, regal_plan_load(cli->context, problem, path, &plan));
-  regal_status status = regal_evaluate(cli->context, problem, plan, &result);
-  regal_plan_free(plan);
-  if (status == REGAL_INVALID_PLAN)
-    return regal_cli_fail(cli, "%s: %s", path, regal_error(cli->context));
-  REGAL_CLI_TRY(cli, status);
-  bool fits = result->fits;
-  status = report(cli, result, stream);
-  regal_result_free(result);
-  if (status != REGAL_OK || fits)
-    return regal_cli_status(cli, status);
-  regal_cli_say("regal", "the plan needs more than the memory limit");
-  return REGAL_EXIT_NO_FIT;
 }
 
 regal_exit regal_command_evaluate(regal_cli *cli) {
   FILE *stream;
-  regal_problem *problem;
+  subject subject = {0};
   regal_exit code = regal_cli_streams(cli, &stream);
   if (code != REGAL_EXIT_OK)
     return code;
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
-  code = take_options(cli, cli->argument[1]);
-  if (code != REGAL_EXIT_OK)
-    return code;
-  REGAL_CLI_TRY(cli, regal_problem_create(cli->context, cli->graph,
-                                          &cli->options, &problem));
-  code = judge(cli, problem, stream);
-  regal_problem_free(problem);
+  code = load_subject(cli, cli->argument[1], &subject);
+  if (code == REGAL_EXIT_OK)
+    code = regal_cli_status(cli, report(cli, subject.result, stream));
+  if (code == REGAL_EXIT_OK && !subject.result->fits) {
+    regal_cli_say("regal", "the plan needs more than the memory limit");
+    code = REGAL_EXIT_NO_FIT;
+  }
+  free_subject(&subject);
+  return code;
+}
+
+/* -- report ---------------------------------------------------------------- */
+
+regal_exit regal_command_report(regal_cli *cli) {
+  subject subjects[REGAL_CLI_PLANS] = {{0}};
+  const regal_result *results[REGAL_CLI_PLANS];
+  int plans = cli->arguments - 1;
+  regal_exit code = REGAL_EXIT_OK;
+  if (!cli->options.output[0])
+    return regal_cli_fail(cli, "where to? give the page to write with -o");
+  REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
+  for (int i = 0; i < plans && code == REGAL_EXIT_OK; i++) {
+    code = load_subject(cli, cli->argument[i + 1], &subjects[i]);
+    results[i] = subjects[i].result;
+  }
+  if (code == REGAL_EXIT_OK)
+    code = regal_cli_status(
+        cli, regal_report_html(cli->context, cli->argument[0], results,
+                               &cli->argument[1], (size_t)plans,
+                               cli->options.output));
+  for (int i = 0; i < plans; i++)
+    free_subject(&subjects[i]);
   return code;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal optimize GRAPH: loads the graph, searches for a plan, and writes what
- * the options ask for: the plan, a trace, a summary or JSON, a timeline. */
+ * the options ask for: the plan, a trace, a page, a summary or JSON, a
+ * timeline.
+ */
 #include "cli/cli.h"
 
 /* Plans for free transfers are seldom what is wanted. Peaks do not depend on
@@ -41,7 +43,7 @@ static regal_status report(regal_cli *cli, const regal_result *result,
     status = options->json ? regal_result_save_json(context, result, "-")
                            : regal_report_summary(context, result, stream);
   if (status == REGAL_OK)
-    status = regal_cli_extras(cli, result->problem, result->plan, stream);
+    status = regal_cli_extras(cli, result, stream);
   return status;
 }
 

@@ -13,8 +13,9 @@ static const regal_command commands[] = {
      "keeps the best plan so far. Exit code 3: no plan fits the memory limit\n"
      "(the plan with the smallest excess is written).",
      "GRAPH", 1, 1, "reading limits machine objective search brkga anneal",
-     "output trace json timeline quiet verbose",
+     "output trace html json timeline quiet verbose",
      "regal optimize model.pb --devices 2 -o model.plan\n"
+     "regal optimize model.pb --devices 2 --html plan.html\n"
      "regal optimize model.pb --objective memory --time 10 --timeline\n"
      "regal optimize model.pb --devices 4 --bandwidth 25GB --latency 10us "
      "--json\n"
@@ -27,11 +28,25 @@ static const regal_command commands[] = {
      "optionally with a device, is also accepted as a plan. Exit code 3: the\n"
      "plan is valid but exceeds the memory limit.",
      "GRAPH PLAN", 2, 2, "reading limits machine objective",
-     "trace json timeline quiet verbose",
+     "trace html json timeline quiet verbose",
      "regal evaluate model.pb model.plan\n"
      "regal evaluate model.pb model.order --devices 1 --objective memory\n"
      "regal evaluate model.pb model.plan --trace model.trace.json",
      regal_command_evaluate},
+    {"report", "write a page about plans, for a browser",
+     "Verifies the plans and writes one HTML file that shows them side by "
+     "side:\n"
+     "timelines, memory, a table, the graph, and the text reports. It needs "
+     "no\n"
+     "network and no server. The plan that runs everything on one device in "
+     "the\n"
+     "file's order is added. Machines are those recorded in the plan files,\n"
+     "unless options specify another.",
+     "GRAPH PLAN... -o FILE", 2, 1 + REGAL_CLI_PLANS,
+     "reading limits machine objective", "output quiet verbose",
+     "regal report model.pb model.plan -o plan.html\n"
+     "regal report model.pb ours.plan theirs.order -o compare.html",
+     regal_command_report},
     {"convert", "write a graph as CostGraphDef (binary, text) or JSON",
      "The written graph includes what the reader assumed or merged. --format\n"
      "or the file's ending selects the format: .pb is binary, .pbtxt and .txt\n"

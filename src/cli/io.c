@@ -86,6 +86,7 @@ regal_exit regal_cli_streams(regal_cli *cli, FILE **report) {
     const char *option;
   } users[] = {{!strcmp(options->output, "-"), "-o -"},
                {!strcmp(options->trace, "-"), "--trace -"},
+               {!strcmp(options->html, "-"), "--html -"},
                {options->json, "--json"}};
   const char *user = NULL;
   for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
@@ -108,18 +109,21 @@ int regal_cli_columns(FILE *stream) {
   return 80;
 }
 
-regal_status regal_cli_extras(regal_cli *cli, const regal_problem *problem,
-                              const regal_plan *plan, FILE *report) {
-  if (cli->options.trace[0]) {
-    regal_status status =
-        regal_trace_save(cli->context, problem, plan, cli->options.trace);
-    if (status != REGAL_OK)
-      return status;
-  }
-  if (!cli->options.timeline)
-    return REGAL_OK;
+regal_status regal_cli_extras(regal_cli *cli, const regal_result *result,
+                              FILE *report) {
+  const regal_options *options = &cli->options;
+  regal_context *context = cli->context;
+  regal_status status = REGAL_OK;
+  if (options->trace[0])
+    status = regal_trace_save(context, result->problem, result->plan,
+                              options->trace);
+  if (status == REGAL_OK && options->html[0])
+    status = regal_report_html(context, cli->argument[0], &result, NULL, 1,
+                               options->html);
+  if (status != REGAL_OK || !options->timeline)
+    return status;
   fputc('\n', report);
-  return regal_report_timeline(cli->context, problem, plan,
+  return regal_report_timeline(context, result->problem, result->plan,
                                regal_cli_columns(report), report);
 }
 

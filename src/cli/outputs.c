@@ -41,9 +41,13 @@ typedef struct output_row {
 } output_row;
 
 static const output_row written[] = {
-    {"output", NULL, NULL},   {"trace", NULL, NULL},
-    {"figures", NULL, NULL},  {"plot", NULL, NULL},
-    {"log", "train", ".csv"}, {"checkpoint", "train", ".checkpoint"},
+    {"output", NULL, NULL},
+    {"trace", NULL, NULL},
+    {"html", NULL, NULL},
+    {"figures", NULL, NULL},
+    {"plot", NULL, NULL},
+    {"log", "train", ".csv"},
+    {"checkpoint", "train", ".checkpoint"},
     {NULL, "tune", ".csv"},
 };
 #define ROWS (sizeof written / sizeof *written)
@@ -94,10 +98,16 @@ static bool names_file(const regal_option_info *option) {
           strstr(option->unit, "DIR"));
 }
 
+/* Whether a word of the usage stands for all arguments that follow. */
+static bool is_repeated(const char *word) {
+  size_t length = strcspn(word, " ");
+  return length > 3 && !memcmp(word + length - 3, "...", 3);
+}
+
 /* The word of the usage that stands for an argument: "GRAPH". */
 static void label_argument(const regal_cli *cli, int number, char label[32]) {
   const char *word = cli->command->usage;
-  for (; number && strchr(word, ' '); number--)
+  for (; number && strchr(word, ' ') && !is_repeated(word); number--)
     word = strchr(word, ' ') + 1;
   size_t length = strcspn(word, " .");
   snprintf(label, 32, "%.*s", (int)(length < 31 ? length : 31), word);

@@ -173,11 +173,10 @@ static void put_history(regal_text *text, const regal_result *result) {
   regal_text_format(text, ",\n\"history\":[");
   for (size_t i = 0; i < result->history_count; i++) {
     const regal_search_point *point = &result->history[i];
-    regal_text_format(text, "%s[%.6f,%llu,%lld,%lld,%d,", i ? "," : "",
-                      point->at.seconds,
-                      (unsigned long long)point->at.evaluations,
-                      (long long)point->at.best, (long long)point->at.bound,
-                      point->at.fits);
+    regal_text_format(
+        text, "%s[%.6f,%llu,%lld,%lld,%d,", i ? "," : "", point->at.seconds,
+        (unsigned long long)point->at.evaluations, (long long)point->at.best,
+        (long long)point->at.bound, point->at.fits);
     regal_text_json(text, point->stage);
     regal_text_format(text, "]");
   }

@@ -190,15 +190,17 @@ regal_usage regal_usage_of(const regal_result *result) {
     }
     used.transfers++;
     if (step->port >= 0)
-      bytes += (double)graph
-                   ->bytes[graph->output_begin[step->op] + (uint32_t)step->port];
+      bytes +=
+          (double)graph
+              ->bytes[graph->output_begin[step->op] + (uint32_t)step->port];
   }
   used.bytes = bytes < 0x1p62 ? (int64_t)bytes : (int64_t)1 << 62;
   return used;
 }
 
 static void put_device(regal_text *text, const regal_result *result,
-                       const regal_usage *used, int64_t busy_ns, uint32_t device) {
+                       const regal_usage *used, int64_t busy_ns,
+                       uint32_t device) {
   int64_t limit = result->problem->limit[device];
   int64_t peak = result->cost.peak_bytes[device];
   char load[16];

@@ -32,8 +32,7 @@ void regal_history_add(regal_history *history, const regal_progress *at,
 regal_status regal_history_copy(regal_context *context,
                                 const regal_history *history,
                                 regal_search_point **points, size_t *count) {
-  regal_search_point *made =
-      regal_alloc(context, history->count, sizeof *made);
+  regal_search_point *made = regal_alloc(context, history->count, sizeof *made);
   if (!made)
     return regal_fail_memory(context);
   memcpy(made, history->points, history->count * sizeof *made);

@@ -69,9 +69,9 @@ struct regal_search {
   regal_fitness best_fitness; /* of `best`, or of what a method still holds as
                                  genes: what progress and stop rules see */
   regal_stop stop;
-  double began, ended; /* in regal_seconds() */
+  double began, ended;    /* in regal_seconds() */
   regal_history *history; /* of the root, borrowed; NULL: none is kept */
-  char account[1024];  /* what the method did, in one line */
+  char account[1024];     /* what the method did, in one line */
 
   /* Of search.c alone. */
   regal_search *parent;       /* or NULL */

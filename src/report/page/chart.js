@@ -117,7 +117,10 @@ export class Chart {
       context.fillStyle = theme.colors.line;
       context.fillRect(Math.round(x(k * step)), 16, 1, this.height - 16);
       context.fillStyle = theme.colors.faint;
-      context.fillText(tickLabel(k * step, step), x(k * step) + 3, 12);
+      const label = tickLabel(k * step, step);
+      if (x(k * step) + 6 * label.length < paint.width) {
+        context.fillText(label, x(k * step) + 3, 12);
+      }
     }
     context.fillStyle = theme.colors.ink;
     context.fillRect(Math.round(x(this.plan.runtime)), 16, 1, this.height - 16);

@@ -14,7 +14,7 @@ export function topOf(info) {
 }
 
 // For each pixel the point of the profile with the most memory, or -1.
-function pickPoints(paint, profile) {
+function pickPoints(paint, profile, runtime) {
   const { time } = profile;
   const { scale, gutter } = paint;
   const columns = Math.max(Math.ceil(paint.width - gutter), 1);
@@ -22,7 +22,7 @@ function pickPoints(paint, profile) {
   const most = new Float64Array(columns);
   const first = firstWhere(0, time.length, (k) => time[k] > state.from);
   for (let k = Math.max(first - 1, 0); k < time.length && time[k] <= state.to; k++) {
-    const end = k + 1 < time.length ? time[k + 1] : state.longest;
+    const end = k + 1 < time.length ? time[k + 1] : runtime;
     const from = Math.max(Math.floor((time[k] - state.from) * scale), 0);
     const to = Math.min(Math.max(Math.ceil((end - state.from) * scale), from + 1), columns);
     let sum = 0;
@@ -98,7 +98,7 @@ export function drawMemory(paint, plan, row) {
   const { colors } = theme;
   const profile = profileOf(plan, row.device);
   const top = topOf(row.info);
-  const picked = pickPoints(paint, profile);
+  const picked = pickPoints(paint, profile, plan.runtime);
   const below = new Float64Array(picked.length);
   BANDS.forEach((_, band) => {
     context.fillStyle = colors[`band${band}`];

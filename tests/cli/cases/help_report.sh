@@ -1,0 +1,1 @@
+regal report --help

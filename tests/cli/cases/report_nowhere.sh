@@ -1,0 +1,1 @@
+regal report graphs/diamond.pbtxt graphs/diamond.order

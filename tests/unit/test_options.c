@@ -234,7 +234,8 @@ static void effects_are_told_apart(void **state) {
   static const char *const how =
       " max-input time threads ortools figures checkpoint checkpoint-every "
       "resume "
-      "overwrite log plot output trace format json timeline quiet verbose ";
+      "overwrite log plot output trace html format json timeline quiet "
+      "verbose ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char name[40];

@@ -108,6 +108,8 @@
     "random seed; the plan does not depend on the number of threads") \
   INTEGER(threads, "threads", 0, 0, REGAL_MOST_THREADS, "N", "search", HOW, \
     "number of threads; 0 = all cores") \
+  BYTES(max_memory, "max-memory", 0, "BYTES", "search", HOW, \
+    "most memory to use, such as 8GiB; 0 = three quarters of the machine's") \
   TEXT(start, "start", 0, "PLAN", "search", RESULT, \
     "start from this plan or order; the result is never worse") \
   TEXT(ortools, "ortools", 0, "PATH", "search", HOW, \

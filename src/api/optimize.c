@@ -6,6 +6,7 @@
 
 #include "api/evaluate.h"
 #include "api/methods.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "cost/bound/bound.h"
 #include "cost/verify/verify.h"
@@ -262,10 +263,9 @@ typedef struct extras {
   const regal_plan *start;        /* or NULL */
 } extras;
 
-static regal_status optimize(regal_context *context,
-                             const regal_problem *problem,
-                             const regal_options *options, extras extras,
-                             regal_result **result) {
+static regal_status run(regal_context *context, const regal_problem *problem,
+                        const regal_options *options, extras extras,
+                        regal_result **result) {
   regal_search search;
   regal_history history = {.count = 0};
   regal_result *made = regal_alloc(context, 1, sizeof *made);
@@ -291,6 +291,16 @@ static regal_status optimize(regal_context *context,
   regal_pool_free(search.pool);
   if (status == REGAL_OK)
     *result = made;
+  return status;
+}
+
+static regal_status optimize(regal_context *context,
+                             const regal_problem *problem,
+                             const regal_options *options, extras extras,
+                             regal_result **result) {
+  size_t before = regal_memory_limit(context, options);
+  regal_status status = run(context, problem, options, extras, result);
+  regal_memory_restore(context, before);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "cost/model/problem.h"
 #include "learn/train_run.h"
 #include "regal_data.h"
@@ -177,7 +178,11 @@ regal_status regal_train(regal_context *context, const char *dataset,
                          .progress = progress,
                          .progress_state = state};
   REGAL_TRY(regal_ranks_join(context, &ranks));
-  REGAL_TRY(run_on(context, &ranks, dataset, options, &job, training));
+  size_t before = regal_memory_limit(context, options);
+  regal_status status =
+      run_on(context, &ranks, dataset, options, &job, training);
+  regal_memory_restore(context, before);
+  REGAL_TRY(status);
   regal_ranks_leave(&ranks);
   return REGAL_OK;
 }

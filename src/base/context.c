@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handle behind every call. All memory of the library passes through
  * regal_alloc, regal_grow and regal_release here: sizes are checked for
- * overflow, bytes in use and their peak are counted, and tests can make any
- * allocation fail. A stop request is an atomic flag that a child context
- * inherits from its parent.
+ * overflow, bytes in use and their peak are counted, a limit of them is kept,
+ * and tests can make any allocation fail. A stop request is an atomic flag that
+ * a child context inherits from its parent.
  */
 #include "base/context.h"
 
@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/random.h"
+#include "base/text.h"
 
 /* Every block is preceded by its size, so that release needs no size. */
 typedef union header {
@@ -119,7 +120,25 @@ regal_status regal_fail(regal_context *context, regal_status status,
 }
 
 regal_status regal_fail_memory(regal_context *context) {
-  return regal_fail(context, REGAL_NO_MEMORY, "out of memory");
+  const regal_context *root = regal_context_root(context);
+  size_t refused = __atomic_load_n(&root->bytes_refused, __ATOMIC_RELAXED);
+  if (!refused || refused > INT64_MAX)
+    return regal_fail(context, REGAL_NO_MEMORY, "out of memory");
+  return regal_fail(context, REGAL_NO_MEMORY,
+                    "out of memory: found %s in use, expected at most %s "
+                    "(--max-memory)",
+                    regal_show_bytes((int64_t)refused).text,
+                    regal_show_bytes((int64_t)root->bytes_limit).text);
+}
+
+/* What an allocation would lead to, if that is beyond the limit. */
+static size_t refused_bytes(const regal_context *context, size_t old_bytes,
+                            size_t bytes) {
+  size_t after = context->bytes_in_use - old_bytes + bytes;
+  return context->bytes_limit && bytes > old_bytes &&
+                 after > context->bytes_limit
+             ? after
+             : 0;
 }
 
 void *regal_grow(regal_context *context, void *block, size_t count,
@@ -131,10 +150,14 @@ void *regal_grow(regal_context *context, void *block, size_t count,
   bytes += sizeof(header);
   header *old = block ? (header *)block - 1 : NULL;
   size_t old_bytes = old ? old->bytes : 0;
-  header *made = context->allocator.resize(context->allocator.state, old,
-                                           old_bytes, bytes);
-  if (!made)
+  size_t refused = refused_bytes(context, old_bytes, bytes);
+  header *made = refused ? NULL
+                         : context->allocator.resize(context->allocator.state,
+                                                     old, old_bytes, bytes);
+  if (!made) {
+    __atomic_store_n(&context->bytes_refused, refused, __ATOMIC_RELAXED);
     return NULL;
+  }
   made->bytes = bytes;
   size_t kept = old ? old_bytes : sizeof(header);
   if (bytes > kept)

@@ -20,10 +20,13 @@
 struct regal_context {
   regal_allocator allocator;
   size_t bytes_in_use, bytes_peak;
-  uint64_t hash_point; /* of tables of names, below REGAL_HASH_PRIME */
+  size_t bytes_limit;   /* of bytes_in_use (base/memory.h); 0: none */
+  size_t bytes_refused; /* that the last failed allocation would have led to */
+  uint64_t hash_point;  /* of tables of names, below REGAL_HASH_PRIME */
   char message[REGAL_MESSAGE_CAPACITY];
   volatile int stop_requested; /* read and written with atomic builtins */
-  const regal_context *parent; /* whose stop request counts too, or NULL */
+  const regal_context *parent; /* whose stop request counts too, and whose
+                                  memory it is, or NULL */
   regal_progress_fn progress;
   void *progress_state;
   size_t max_input; /* bytes of an input, decompressed */
@@ -33,7 +36,7 @@ struct regal_context {
 /* Stores the message and returns `status`. */
 regal_status regal_fail(regal_context *context, regal_status status,
                         const char *format, ...) REGAL_FORMAT(3, 4);
-/* The same for the one error that needs no words. */
+/* The same when an allocation has failed. */
 regal_status regal_fail_memory(regal_context *context);
 
 /* Hands an error on to the caller. */
@@ -54,6 +57,13 @@ void *regal_grow(regal_context *context, void *block, size_t count,
                  size_t size);
 void regal_release(regal_context *context, void *block);
 char *regal_copy_text(regal_context *context, const char *text);
+
+static inline const regal_context *
+regal_context_root(const regal_context *context) {
+  while (context->parent)
+    context = context->parent;
+  return context;
+}
 
 bool regal_stop_requested(const regal_context *context);
 /* The most bytes of an input, decompressed, of the context or what it is a

@@ -96,7 +96,8 @@ static const regal_command commands[] = {
      "of a layer); activation, weight-activation (bytes that the backward and\n"
      "the weight op free), wire (bytes between layers), parameter (bytes of a\n"
      "layer); fused (one op for both gradients).",
-     "DIR", 0, 1, "generate", "seed threads output format json quiet verbose",
+     "DIR", 0, 1, "generate",
+     "seed threads max-memory output format json quiet verbose",
      "regal generate graphs --count 100 --filter\n"
      "regal generate synthetic --paper --seed 1\n"
      "regal generate large --count 1 --model layered --nodes 1000000\n"
@@ -182,7 +183,7 @@ static const regal_command commands[] = {
      "with --overwrite. With mpirun several processes share the work. The\n"
      "result depends neither on threads nor on processes.",
      "DATASET -o FILE", 1, 1, "train reading limits machine objective brkga",
-     "decoder seed threads time output json quiet verbose",
+     "decoder seed threads max-memory time output json quiet verbose",
      "regal train synthetic -o my.policy\n"
      "regal train graphs.zip --objective memory -o memory.policy\n"
      "regal train synthetic --preset paper --steps 1000 -o paper.policy\n"
@@ -198,7 +199,8 @@ static const regal_command commands[] = {
      "neither\n"
      "on threads nor on processes.",
      "DATASET -o FILE", 1, 1, "reading limits machine objective tune",
-     "decoder evaluations seed threads elite-bias exchange restart output json "
+     "decoder evaluations seed threads max-memory elite-bias exchange restart "
+     "output json "
      "quiet verbose",
      "regal tune synthetic -o my.json\n"
      "regal tune graphs.zip --halving --graphs 64 --objective memory -o "

@@ -35,28 +35,6 @@
 #include <math.h>
 #include <string.h>
 
-static uint32_t share_of(double share, uint32_t population, uint32_t least) {
-  uint32_t count = (uint32_t)lround(share * population);
-  return count < least ? least : count;
-}
-
-static regal_status set_sizes(regal_brkga *brkga,
-                              const regal_brkga_settings *settings) {
-  uint32_t p = settings->population;
-  brkga->population = p;
-  brkga->islands = settings->islands;
-  brkga->exchange = settings->exchange;
-  brkga->restart = settings->restart;
-  brkga->elites = share_of(settings->elites, p, 1);
-  brkga->mutants = share_of(settings->mutants, p, 0);
-  brkga->bias = (uint32_t)lround(settings->elite_bias * 65536);
-  if (brkga->elites >= p || brkga->elites + brkga->mutants > p)
-    return regal_fail(brkga->search->context, REGAL_BAD_INPUT,
-                      "%u elites and %u mutants do not fit a population of %u",
-                      brkga->elites, brkga->mutants, p);
-  return REGAL_OK;
-}
-
 static regal_status set_proposal(regal_brkga *brkga) {
   regal_search *search = brkga->search;
   if (brkga->proposal && brkga->proposal->problem != search->problem)
@@ -99,10 +77,7 @@ static void layout(regal_brkga *brkga, regal_carver *carver) {
 
 static regal_status allocate(regal_brkga *brkga) {
   regal_context *context = brkga->search->context;
-  size_t slots = (size_t)brkga->islands * regal_brkga_slots(brkga);
   regal_carver carver = {NULL, 0};
-  if (brkga->genes && slots > SIZE_MAX / 4 / sizeof(regal_gene) / brkga->genes)
-    return regal_fail_memory(context);
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(brkga, &carver)));
   brkga->block = carver.base;
   for (int i = 0; i < brkga->threads; i++)
@@ -128,8 +103,11 @@ static void number_slots(regal_brkga *brkga) {
 
 static regal_status set_up(regal_brkga *brkga,
                            const regal_brkga_settings *settings) {
-  REGAL_TRY(set_sizes(brkga, settings));
+  brkga->bias = (uint32_t)lround(settings->elite_bias * 65536);
+  brkga->exchange = settings->exchange;
+  brkga->restart = settings->restart;
   REGAL_TRY(set_proposal(brkga));
+  REGAL_TRY(regal_brkga_set_sizes(brkga, settings));
   REGAL_TRY(allocate(brkga));
   number_slots(brkga);
   brkga->best_fitness = REGAL_FITNESS_WORST;

@@ -55,6 +55,11 @@ bool regal_brkga_step(regal_brkga *brkga);
 /* Offers the plan of the best chromosome to the search. */
 regal_status regal_brkga_offer(regal_brkga *brkga);
 
+/* The numbers of chromosomes, for a run whose genes are known. Fails when they
+ * need too much memory: evolve/brkga_sizes.c. */
+regal_status regal_brkga_set_sizes(regal_brkga *brkga,
+                                   const regal_brkga_settings *settings);
+
 static inline uint32_t regal_brkga_slots(const regal_brkga *brkga) {
   return 2 * brkga->population - brkga->elites;
 }

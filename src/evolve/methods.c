@@ -31,7 +31,8 @@ static regal_status run(regal_search *search,
     regal_search_account(
         search, "BRKGA on decoder %s: %llu generation%s of %u x %u",
         brkga->decoder->name, (unsigned long long)brkga->generation,
-        brkga->generation == 1 ? "" : "s", brkga->islands, brkga->population);
+        brkga->generation == 1 ? "" : "s", settings->islands,
+        settings->population);
   regal_brkga_free(brkga);
   return status;
 }

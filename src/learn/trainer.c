@@ -6,9 +6,11 @@
 #include "learn/trainer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/carve.h"
+#include "base/memory.h"
 #include "learn/guide/guide.h"
 
 /* A policy is used with a budget of thousands: the features of training are
@@ -67,8 +69,18 @@ static void lay_out(regal_trainer *t, regal_carver *carver) {
   t->gains = regal_carve(carver, regal_tasks_count(t->valid), sizeof *t->gains);
 }
 
+static regal_status check_memory(regal_trainer *t) {
+  regal_carver carver = {NULL, 0};
+  char what[80];
+  snprintf(what, sizeof what, "--graphs-per-step %u and --state-width %u",
+           t->settings.graphs, t->settings.config.width);
+  lay_out(t, &carver);
+  return regal_memory_check(t->context, what, carver.used);
+}
+
 static regal_status make_arrays(regal_trainer *t) {
   regal_carver carver = {NULL, 0};
+  REGAL_TRY(check_memory(t));
   REGAL_TRY(REGAL_CARVE_BLOCK(t->context, carver, lay_out(t, &carver)));
   t->arrays = carver.base;
   return REGAL_OK;

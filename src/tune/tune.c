@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "base/parallel/ranks.h"
 #include "base/parallel/workers.h"
@@ -345,10 +346,12 @@ regal_status regal_tune(regal_context *context, const char *dataset,
              .progress_state = state};
   REGAL_TRY(read_options(&t));
   REGAL_TRY(regal_ranks_join(context, &t.ranks));
+  size_t before = regal_memory_limit(context, options);
   regal_status status = regal_tune_set_load(context, dataset, options, &t.set);
   if (status == REGAL_OK)
     status = tune(&t);
   free_all(&t);
+  regal_memory_restore(context, before);
   REGAL_TRY(status);
   regal_ranks_leave(&t.ranks);
   if (tuning)

@@ -353,6 +353,62 @@ static void plant_good_plan(search_bench *b) {
 /* The planted best arrives in the next island every `exchange` generations,
  * and not before. (With a bias of 1 children are copies, so that nothing better
  * comes up.) */
+static void check_refused(search_bench *b, const char *message) {
+  regal_result *result = NULL;
+  size_t peak = regal_bytes_peak(b->context);
+  assert_int_equal(regal_optimize(b->context, b->problem, &b->options, &result),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(b->context), message);
+  assert_null(result);
+  assert_true(regal_bytes_peak(b->context) < peak + 100000);
+}
+
+/* A million chromosomes need 0.5 GiB on 20 ops. */
+static void test_memory_of_settings(void **state) {
+  search_bench *b = *state;
+  use_synthetic(b, 20, 3);
+  set_option(b, "method", "brkga");
+  set_option(b, "decoder", "batched");
+  set_option(b, "population", "1000000");
+  set_option(b, "islands", "1024");
+  check_refused(b, "--population 1000000 and --islands 1024 need 505.8 GiB of "
+                   "memory, expected no more chromosomes than evaluations: "
+                   "5000");
+  set_option(b, "evaluations", "999999999999999");
+  set_option(b, "max-memory", "1GiB");
+  check_refused(b, "--population 1000000 and --islands 1024 need 505.8 GiB of "
+                   "memory, expected at most 1.0 GiB (--max-memory)");
+  set_option(b, "islands", "1");
+  set_option(b, "max-memory", "100MiB");
+  check_refused(b, "--population 1000000 and --islands 1 need 505.8 MiB of "
+                   "memory, expected at most 100.0 MiB (--max-memory)");
+}
+
+/* What the budget leaves unmade is not kept, and what is made is the same: the
+ * plan of an even larger population. */
+static void test_memory_of_budget(void **state) {
+  search_bench *b = *state;
+  regal_result *small, *large;
+  use_synthetic(b, 20, 3);
+  set_option(b, "method", "brkga");
+  for (int evaluations = 1; evaluations < 300; evaluations += 37) {
+    b->options.evaluations = evaluations;
+    b->options.population = 100;
+    b->options.islands = 4;
+    assert_int_equal(
+        regal_optimize(b->context, b->problem, &b->options, &small), REGAL_OK);
+    size_t peak = regal_bytes_peak(b->context);
+    b->options.islands = 400;
+    assert_int_equal(
+        regal_optimize(b->context, b->problem, &b->options, &large), REGAL_OK);
+    assert_int_equal(small->evaluations, evaluations);
+    assert_true(regal_bytes_peak(b->context) < peak + 10000);
+    assert_memory_equal(&small->cost.runtime_ns, &large->cost.runtime_ns, 8);
+    regal_result_free(small);
+    regal_result_free(large);
+  }
+}
+
 static void test_exchange(void **state) {
   search_bench *b = *state;
   b->options.islands = 4;
@@ -468,10 +524,16 @@ static void test_only_gains_are_noted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SEARCH_TEST(test_generations), SEARCH_TEST(test_generations_of_islands),
-      SEARCH_TEST(test_sizes),       SEARCH_TEST(test_sizes_that_do_not_fit),
-      SEARCH_TEST(test_exchange),    SEARCH_TEST(test_restarts),
-      SEARCH_TEST(test_warm_start),  SEARCH_TEST(test_only_gains_are_noted),
+      SEARCH_TEST(test_generations),
+      SEARCH_TEST(test_generations_of_islands),
+      SEARCH_TEST(test_sizes),
+      SEARCH_TEST(test_sizes_that_do_not_fit),
+      SEARCH_TEST(test_memory_of_settings),
+      SEARCH_TEST(test_memory_of_budget),
+      SEARCH_TEST(test_exchange),
+      SEARCH_TEST(test_restarts),
+      SEARCH_TEST(test_warm_start),
+      SEARCH_TEST(test_only_gains_are_noted),
   };
   return cmocka_run_group_tests_name("brkga", tests, NULL, NULL);
 }

@@ -232,7 +232,8 @@ static void former_names_are_accepted(void **state) {
 static void effects_are_told_apart(void **state) {
   (void)state;
   static const char *const how =
-      " max-input time threads ortools figures checkpoint checkpoint-every "
+      " max-input time threads max-memory ortools figures checkpoint "
+      "checkpoint-every "
       "resume "
       "overwrite log plot output trace html format json timeline quiet "
       "verbose ";

@@ -557,6 +557,27 @@ static void test_foreign_log(void **state) {
   free(text);
 }
 
+static void test_memory_of_settings(void **state) {
+  regal_options options = quick("x.policy");
+  options.graphs_per_step = 4096;
+  options.state_width = 64;
+  options.max_memory = 100 << 20;
+  assert_int_equal(
+      regal_train(*state, "set.zip", &options, NULL, NULL, NULL, NULL),
+      REGAL_BAD_INPUT);
+  assert_non_null(strstr(regal_error(*state),
+                         "--graphs-per-step 4096 and --state-width 64 need "));
+  options.graphs_per_step = 1;
+  options.state_width = 1024;
+  assert_int_equal(
+      regal_train(*state, "set.zip", &options, NULL, NULL, NULL, NULL),
+      REGAL_NO_MEMORY);
+  assert_non_null(strstr(regal_error(*state), "out of memory: found "));
+  assert_non_null(strstr(regal_error(*state),
+                         " in use, expected at most 100.0 MiB (--max-memory)"));
+  assert_int_equal(access("x.policy", F_OK), -1);
+}
+
 static void test_checkpoint_messages(void **state) {
   regal_options options = quick("done.policy");
   options.steps = 1;
@@ -689,6 +710,7 @@ int main(void) {
       CONTEXT_TEST(test_messages),
       CONTEXT_TEST(test_refuses_to_replace),
       CONTEXT_TEST(test_foreign_log),
+      CONTEXT_TEST(test_memory_of_settings),
       CONTEXT_TEST(test_checkpoint_messages),
       CONTEXT_TEST(test_checkpoint_lies),
       cmocka_unit_test(test_failing_allocations),

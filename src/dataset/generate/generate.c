@@ -5,6 +5,7 @@
  */
 #include "dataset/generate/generate.h"
 
+#include "base/memory.h"
 #include "base/parallel/workers.h"
 
 /* Graphs of a batch: enough to keep all threads busy, few enough to hold in
@@ -115,6 +116,7 @@ regal_status regal_generate(regal_context *context, const char *folder,
                       "generating graphs needs a folder and options");
   generator g = {.context = context, .began = regal_seconds()};
   REGAL_TRY(regal_spec_read(context, options, &g.spec));
+  size_t before = regal_memory_limit(context, options);
   regal_status status = regal_folder_open(&g.folder, context, folder, &g.spec);
   if (status == REGAL_OK)
     status = set_up(&g, (int)options->threads);
@@ -122,6 +124,7 @@ regal_status regal_generate(regal_context *context, const char *folder,
     status = fill(&g, progress, state);
   tear_down(&g);
   regal_folder_close(&g.folder);
+  regal_memory_restore(context, before);
   if (status == REGAL_OK && generation)
     *generation = g.state;
   return status;

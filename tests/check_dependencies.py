@@ -22,7 +22,8 @@ import tempfile
 # room: the rooms that it builds on. What those build on is included.
 ROOMS = {
     "base": [],
-    "base/parallel": ["base"],
+    "base/memory": ["base"],
+    "base/parallel": ["base/memory"],
     "graph": ["base/parallel"],
     # Pipelined training steps: microbatches and passes.
     "pipeline": ["graph"],
@@ -62,7 +63,7 @@ ROOMS = {
     # A policy at work in a search, and its training.
     "learn/guide": ["evolve", "policy"],
     "learn": ["auto", "learn/guide"],
-    "format/proto": ["base"],
+    "format/proto": ["base/memory"],
     "format/json": ["graph"],
     "format/tensorflow": ["graph", "format/proto"],
     "format/onnx": ["format/json", "format/proto"],

@@ -6,7 +6,7 @@
 
 #include "api/evaluate.h"
 #include "api/methods.h"
-#include "base/memory.h"
+#include "base/memory/limit.h"
 #include "base/options.h"
 #include "cost/bound/bound.h"
 #include "cost/verify/verify.h"

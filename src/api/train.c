@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/memory.h"
+#include "base/memory/limit.h"
 #include "cost/model/problem.h"
 #include "learn/train_run.h"
 #include "regal_data.h"

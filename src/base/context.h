@@ -20,7 +20,7 @@
 struct regal_context {
   regal_allocator allocator;
   size_t bytes_in_use, bytes_peak;
-  size_t bytes_limit;   /* of bytes_in_use (base/memory.h); 0: none */
+  size_t bytes_limit;   /* of bytes_in_use (base/memory/limit.h); 0: none */
   size_t bytes_refused; /* that the last failed allocation would have led to */
   uint64_t hash_point;  /* of tables of names, below REGAL_HASH_PRIME */
   char message[REGAL_MESSAGE_CAPACITY];

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
+#include "base/memory/limit.h"
 #include "base/text.h"
 #include "evolve/brkga.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/carve.h"
-#include "base/memory.h"
+#include "base/memory/limit.h"
 #include "learn/guide/guide.h"
 
 /* A policy is used with a budget of thousands: the features of training are

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/memory.h"
+#include "base/memory/limit.h"
 #include "base/options.h"
 #include "base/parallel/ranks.h"
 #include "base/parallel/workers.h"

@@ -6,7 +6,7 @@
 #ifndef REGAL_DATASET_ARCHIVE_CATALOG_H
 #define REGAL_DATASET_ARCHIVE_CATALOG_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "dataset/archive/archive.h"
 #include "dataset/archive/index.h"
 

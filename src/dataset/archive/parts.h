@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <zip.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/names.h"
 #include "dataset/archive/archive.h"
 

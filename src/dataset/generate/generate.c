@@ -5,7 +5,7 @@
  */
 #include "dataset/generate/generate.h"
 
-#include "base/memory.h"
+#include "base/memory/limit.h"
 #include "base/parallel/workers.h"
 
 /* Graphs of a batch: enough to keep all threads busy, few enough to hold in

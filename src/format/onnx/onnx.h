@@ -17,7 +17,7 @@
 #ifndef REGAL_FORMAT_ONNX_ONNX_H
 #define REGAL_FORMAT_ONNX_ONNX_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/names.h"
 #include "format/onnx/roofline.h"
 #include "format/onnx/shapes.h"

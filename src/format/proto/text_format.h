@@ -13,7 +13,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/text.h"
 #include "format/proto/text_lexer.h"
 

@@ -7,7 +7,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/text.h"
 
 typedef enum regal_wire_type {

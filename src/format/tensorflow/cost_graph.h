@@ -6,7 +6,7 @@
 #ifndef REGAL_FORMAT_TENSORFLOW_COST_GRAPH_H
 #define REGAL_FORMAT_TENSORFLOW_COST_GRAPH_H
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/text.h"
 #include "cost_graph.pb-c.h"
 #include "graph/graph.h"

@@ -3,7 +3,7 @@
  * little and a large one few allocations. Blocks come zeroed and bytes are
  * handed out once.
  */
-#include "base/arena.h"
+#include "base/memory/arena.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much memory a call may use: --max-memory, or what the machine has. */
-#ifndef REGAL_BASE_MEMORY_H
-#define REGAL_BASE_MEMORY_H
+#ifndef REGAL_BASE_MEMORY_LIMIT_H
+#define REGAL_BASE_MEMORY_LIMIT_H
 
 #include "base/context.h"
 

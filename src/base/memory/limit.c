@@ -7,7 +7,7 @@
  * and other programs may be killed with it. What grows with settings rather
  * than with the graph is computed beforehand, so that the message can name
  * these settings (regal_memory_check). */
-#include "base/memory.h"
+#include "base/memory/limit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

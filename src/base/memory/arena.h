@@ -2,8 +2,8 @@
 /* Memory of many objects that are freed at once, such as everything that a
  * reader makes of a file: no failure on the way leaves anything behind.
  */
-#ifndef REGAL_BASE_ARENA_H
-#define REGAL_BASE_ARENA_H
+#ifndef REGAL_BASE_MEMORY_ARENA_H
+#define REGAL_BASE_MEMORY_ARENA_H
 
 #include "base/context.h"
 

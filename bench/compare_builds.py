@@ -130,7 +130,8 @@ def cases():
                  "--policy real_runtime", "--policy real_runtime_paper",
                  "--policy real_runtime_paper --actions sample",
                  "--policy synthetic_runtime",
-                 "--start WORK/start.plan", "--target 80000000"):
+                 "--start WORK/start.plan",
+                 "--objective memory --target 80000000"):
         yield case("albert", "free", more + " --evaluations 3000 --seed 5")
     for machine in ("free", "slow", "overlapped", "four", "limit", "memory",
                     "memory-one", "limit-overlapped", "four-overlapped"):

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "dataset/synthetic/synthetic.h"
 #include "decode/walk.h"
 #include "heuristic/fit/fit.h"

@@ -129,7 +129,8 @@ REGAL_API void regal_options_init(regal_options *options);
 REGAL_API regal_status regal_options_create(regal_context *context,
                                             regal_options **options);
 REGAL_API void regal_options_free(regal_options *options);
-/* Sets one option from text, as on the command line: ("bandwidth", "25GB"). */
+/* Sets one option from text, as on the command line: ("bandwidth", "25GB/s").
+ */
 REGAL_API regal_status regal_options_set(regal_context *context,
                                          regal_options *options,
                                          const char *name, const char *value);
@@ -137,12 +138,15 @@ REGAL_API regal_status regal_options_set(regal_context *context,
 typedef enum regal_option_type {
   REGAL_OPTION_INTEGER,
   REGAL_OPTION_REAL,
-  REGAL_OPTION_BYTES,    /* 16GiB, 25GB, 1000 */
-  REGAL_OPTION_DURATION, /* 10us, 1ms, 250ns; nanoseconds */
-  REGAL_OPTION_CHOICE,   /* one of `choices` */
-  REGAL_OPTION_FLAG,     /* takes no value on the command line */
-  REGAL_OPTION_TEXT,     /* a name or a path */
-  REGAL_OPTION_LIST      /* entries, with commas; setting it again adds some */
+  REGAL_OPTION_BYTES,   /* 16GiB, 25GB, 1000 */
+  REGAL_OPTION_TIME,    /* 10us, 1ms, 250ns; nanoseconds */
+  REGAL_OPTION_CHOICE,  /* one of `choices` */
+  REGAL_OPTION_FLAG,    /* takes no value on the command line */
+  REGAL_OPTION_TEXT,    /* a name or a path */
+  REGAL_OPTION_LIST,    /* entries, with commas; setting it again adds some */
+  REGAL_OPTION_RATE,    /* 25GB/s; bytes per second */
+  REGAL_OPTION_SECONDS, /* 5, 5s, 500ms; seconds */
+  REGAL_OPTION_COST     /* 2ms or 300MB; nanoseconds or bytes */
 } regal_option_type;
 
 typedef struct regal_option_info {

@@ -8,12 +8,22 @@
  *
  *  INTEGER (field, "name", default, low, high, "UNIT", "group", EFFECT, "help")
  *  REAL    (field, "name", default, low, high, "UNIT", "group", EFFECT, "help")
- *  BYTES   (field, "name", default,            "UNIT", "group", EFFECT, "help")
- *  DURATION(field, "name", default ns,         "UNIT", "group", EFFECT, "help")
+ *  QUANTITY(field, "name", default, KIND,      "UNIT", "group", EFFECT, "help")
  *  CHOICE  (field, "name", "default", "a|b|c",         "group", EFFECT, "help")
  *  FLAG    (field, "name",                             "group", EFFECT, "help")
  *  TEXT    (field, "name", default or NULL,    "UNIT", "group", EFFECT, "help")
  *  LIST    (field, "name",                     "UNIT", "group", EFFECT, "help")
+ *
+ * KIND is what a QUANTITY measures: its units, and the type of its field.
+ *
+ *  BYTES     int64_t  1000, 16G, 16GB, 16GiB
+ *  RATE      int64_t  25GB/s, 25G, 200Gbit/s; bytes per second
+ *  TIME      int64_t  250ns, 10us, 1.5ms; nanoseconds
+ *  SECONDS   double   5, 5s, 500ms, 2min; a bare number is in seconds
+ *  COST      double   a TIME or BYTES, as the objective is; what it was given
+ *                     as is in a field of its own, NAME_unit
+ *
+ * Bytes and seconds may be bare numbers; 0 needs no unit, all others do.
  *
  * A LIST is a text of entries with commas between them; an option that is given
  * several times has all entries.
@@ -44,8 +54,7 @@
 #define REGAL_MOST_LIST 4096
 
 /* clang-format off */
-#define REGAL_OPTION_TABLE(INTEGER, REAL, BYTES, DURATION, CHOICE, FLAG, TEXT, \
-                           LIST) \
+#define REGAL_OPTION_TABLE(INTEGER, REAL, QUANTITY, CHOICE, FLAG, TEXT, LIST) \
   CHOICE(loops, "loops", "reject", "reject|cut", "reading", RESULT, \
     "cut: drop the edges that leave NextIteration nodes (while loops)") \
   CHOICE(variables, "variables", "tensors", "tensors|resident", \
@@ -60,15 +69,16 @@
     "ONNX: device for run times: h200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
     "ONNX: measured run times, a CSV of name,microseconds") \
-  BYTES(max_input, "max-input", 1GiB, "BYTES", "limits", HOW, \
+  QUANTITY(max_input, "max-input", 1GiB, BYTES, "BYTES", "limits", HOW, \
     "largest input file, decompressed; 0 = no limit") \
   INTEGER(devices, "devices", 2, 1, REGAL_MAX_DEVICES, "N", "machine", RESULT, \
     "number of devices") \
-  BYTES(memory_limit, "memory-limit", 0, "BYTES", "machine", RESULT, \
-    "memory limit of each device, such as 16GiB; 0 = no limit") \
-  BYTES(bandwidth, "bandwidth", 0, "BYTES_PER_S", "machine", RESULT, \
-    "bandwidth of each link, such as 25GB; 0 = infinite") \
-  DURATION(latency, "latency", 0, "DURATION", "machine", RESULT, \
+  QUANTITY(memory_limit, "memory-limit", 0, BYTES, "BYTES", \
+    "machine", RESULT, \
+    "memory limit of each device, such as 16GiB or 80GB; 0 = no limit") \
+  QUANTITY(bandwidth, "bandwidth", 0, RATE, "RATE", "machine", RESULT, \
+    "bandwidth of each link, such as 25GB/s; 0 = infinite") \
+  QUANTITY(latency, "latency", 0, TIME, "DURATION", "machine", RESULT, \
     "latency of each transfer, such as 10us") \
   CHOICE(transfers, "transfers", "blocking", "blocking|overlapped", \
     "machine", RESULT, \
@@ -100,15 +110,15 @@
     "for tuned: from 'regal tune'; default: the included synthetic_OBJECTIVE") \
   INTEGER(evaluations, "evaluations", 0, 1, 1e15, "N", "search", RESULT, \
     "budget; if not given 5000 (auto: about a second), or none with --time") \
-  REAL(time, "time", 0, 0, 1e9, "SECONDS", "search", HOW, \
-    "time limit; 0 = none") \
-  REAL(target, "target", 0, 0, 9.2e18, "COST", "search", RESULT, \
-    "stop at this cost (nanoseconds or bytes); 0 = none") \
+  QUANTITY(time, "time", 0, SECONDS, "SECONDS", "search", HOW, \
+    "time limit, such as 5, 500ms or 2min; 0 = none") \
+  QUANTITY(target, "target", 0, COST, "COST", "search", RESULT, \
+    "stop at this cost, such as 2ms, or 300MB for memory; 0 = none") \
   INTEGER(seed, "seed", 1, 0, 9e18, "N", "search", RESULT, \
     "random seed; the plan does not depend on the number of threads") \
   INTEGER(threads, "threads", 0, 0, REGAL_MOST_THREADS, "N", "search", HOW, \
     "number of threads; 0 = all cores") \
-  BYTES(max_memory, "max-memory", 0, "BYTES", "search", HOW, \
+  QUANTITY(max_memory, "max-memory", 0, BYTES, "BYTES", "search", HOW, \
     "most memory to use, such as 8GiB; 0 = three quarters of the machine's") \
   TEXT(start, "start", 0, "PLAN", "search", RESULT, \
     "start from this plan or order; the result is never worse") \
@@ -177,8 +187,8 @@
     "ops whose final outputs are gradients; if not given all that nobody reads") \
   TEXT(optimizer, "optimizer", 0, "PATTERN,...", "pipeline", RESULT, \
     "ops that run once, after all microbatches; TensorFlow's names if not given") \
-  BYTES(accumulate_bandwidth, "accumulate-bandwidth", 4800GB, \
-    "BYTES_PER_S", "pipeline", RESULT, \
+  QUANTITY(accumulate_bandwidth, "accumulate-bandwidth", 4800GB/s, RATE, \
+    "RATE", "pipeline", RESULT, \
     "memory bandwidth, for the time of adding up gradients; 0 = infinite") \
   INTEGER(copies, "copies", 99, 0, 1000000, "N", "dataset", RESULT, \
     "augmented copies of each graph") \
@@ -259,7 +269,7 @@
     "evaluations in validation, including those for the features") \
   TEXT(checkpoint, "checkpoint", 0, "FILE", "train", HOW, \
     "checkpoint file; OUTPUT.checkpoint if not given") \
-  REAL(checkpoint_every, "checkpoint-every", 120, 0, 1e9, "SECONDS", \
+  QUANTITY(checkpoint_every, "checkpoint-every", 120s, SECONDS, "SECONDS", \
     "train", HOW, \
     "interval between checkpoints") \
   FLAG(resume, "resume", "train", HOW, "continue from the checkpoint") \
@@ -295,8 +305,25 @@
   ALIAS("fresh", "single-start-share")                                         \
   ALIAS("neutral", "uniform-logit")
 
+/* What the text of a COST was; a field that is set directly has no unit. */
+typedef enum regal_cost_unit {
+  REGAL_COST_DIRECT, /* nanoseconds or bytes, as the objective is */
+  REGAL_COST_BARE,   /* a bare number, so it can only be bytes */
+  REGAL_COST_TIME,
+  REGAL_COST_BYTES
+} regal_cost_unit;
+
 #define REGAL_FIELD_INTEGER(field, ...) int64_t field;
 #define REGAL_FIELD_REAL(field, ...) double field;
+#define REGAL_FIELD_BYTES(field) int64_t field;
+#define REGAL_FIELD_RATE(field) int64_t field;
+#define REGAL_FIELD_TIME(field) int64_t field;
+#define REGAL_FIELD_SECONDS(field) double field;
+#define REGAL_FIELD_COST(field)                                                \
+  double field;                                                                \
+  regal_cost_unit field##_unit;
+#define REGAL_FIELD_QUANTITY(field, name, value, kind, ...)                    \
+  REGAL_FIELD_##kind(field)
 #define REGAL_FIELD_CHOICE(field, ...) int64_t field;
 #define REGAL_FIELD_FLAG(field, ...) bool field;
 #define REGAL_FIELD_TEXT(field, ...) char field[REGAL_MOST_TEXT];
@@ -307,14 +334,20 @@
  * counts as given when regal_options_set has set it, or when its field differs
  * from the default. What is given wins over files and presets. */
 typedef struct regal_options {
-  REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL, REGAL_FIELD_INTEGER,
-                     REGAL_FIELD_INTEGER, REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG,
+  REGAL_OPTION_TABLE(REGAL_FIELD_INTEGER, REGAL_FIELD_REAL,
+                     REGAL_FIELD_QUANTITY, REGAL_FIELD_CHOICE, REGAL_FIELD_FLAG,
                      REGAL_FIELD_TEXT, REGAL_FIELD_LIST)
-  uint64_t given[2]; /* bit per row: regal_options_set has set it */
+  uint64_t given[4]; /* bit per row: regal_options_set has set it */
 } regal_options;
 
 #undef REGAL_FIELD_INTEGER
 #undef REGAL_FIELD_REAL
+#undef REGAL_FIELD_BYTES
+#undef REGAL_FIELD_RATE
+#undef REGAL_FIELD_TIME
+#undef REGAL_FIELD_SECONDS
+#undef REGAL_FIELD_COST
+#undef REGAL_FIELD_QUANTITY
 #undef REGAL_FIELD_CHOICE
 #undef REGAL_FIELD_FLAG
 #undef REGAL_FIELD_TEXT

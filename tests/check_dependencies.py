@@ -23,8 +23,9 @@ import tempfile
 ROOMS = {
     "base": [],
     "base/memory": ["base"],
+    "base/options": ["base"],
     "base/parallel": ["base/memory"],
-    "graph": ["base/parallel"],
+    "graph": ["base/parallel", "base/options"],
     # Pipelined training steps: microbatches and passes.
     "pipeline": ["graph"],
     "cost/model": ["graph"],

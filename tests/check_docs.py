@@ -36,7 +36,7 @@ FOLDERS = ("bench", "cmake", "data", "docs", "examples", "include", "scripts",
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`\n]+)`")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-ROW = re.compile(r"\b(?:INTEGER|REAL|BYTES|DURATION|CHOICE|FLAG|TEXT|LIST)"
+ROW = re.compile(r"\b(?:INTEGER|REAL|QUANTITY|CHOICE|FLAG|TEXT|LIST)"
                  r'\(\w+, "([a-z-]+)"')
 EVERYWHERE = {"--help", "--version"}
 SYMBOL = re.compile(r"\bregal_[a-z0-9_]*[a-z0-9]\b")

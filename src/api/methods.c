@@ -4,6 +4,8 @@
  * the columns. */
 #include "api/methods.h"
 
+#include "base/options/spelling.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -70,6 +72,20 @@ const regal_method *regal_method_find(const char *name) {
     if (strcmp(methods[i].name, name) == 0)
       return &methods[i];
   return NULL;
+}
+
+regal_status regal_method_require(regal_context *context, const char *name,
+                                  const regal_method **method) {
+  *method = regal_method_find(name);
+  if (*method)
+    return REGAL_OK;
+  char hint[120];
+  regal_suggestion nearest = regal_suggest(name);
+  for (size_t i = 0; i < regal_method_count(); i++)
+    regal_suggestion_consider(&nearest, methods[i].name);
+  regal_suggestion_print(&nearest, "methods", hint, sizeof hint);
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "--method: there is no method \"%.100s\"; %s", name, hint);
 }
 
 void regal_methods_with_policy(char *text, size_t room) {

@@ -7,7 +7,7 @@
 #include "api/evaluate.h"
 #include "api/methods.h"
 #include "base/memory/limit.h"
-#include "base/options.h"
+#include "base/options/options.h"
 #include "cost/bound/bound.h"
 #include "cost/verify/verify.h"
 #include "decode/decoder.h"
@@ -96,18 +96,11 @@ static regal_status find_method(regal_search *search) {
   if (search->proposal && search->proposal->problem != search->problem)
     return regal_fail(search->context, REGAL_MISUSE,
                       "the proposal was made for another problem");
-  search->method = regal_method_find(name);
-  if (!search->method)
-    return regal_fail(search->context, REGAL_BAD_INPUT,
-                      "--method: there is no method \"%s\"; 'regal methods' "
-                      "lists them",
-                      name);
-  if (options->decoder[0] && !regal_decoder_find(options->decoder))
-    return regal_fail(search->context, REGAL_BAD_INPUT,
-                      "--decoder: there is no decoder \"%s\"; 'regal methods' "
-                      "lists them",
-                      options->decoder);
-  return REGAL_OK;
+  REGAL_TRY(regal_method_require(search->context, name, &search->method));
+  const regal_decoder *decoder;
+  return options->decoder[0] ? regal_decoder_require(search->context,
+                                                     options->decoder, &decoder)
+                             : REGAL_OK;
 }
 
 static regal_status fail_policy(const regal_search *search) {
@@ -206,6 +199,9 @@ static regal_status run_method(regal_search *search) {
 static regal_status run_search(regal_search *search, regal_guide **guide,
                                regal_result *result) {
   REGAL_TRY(find_method(search));
+  REGAL_TRY(
+      regal_options_check_costs(search->context, search->options,
+                                search->problem->objective == REGAL_MEMORY));
   set_budget(search);
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,

@@ -107,37 +107,3 @@ void regal_text_json(regal_text *text, const char *value) {
   regal_text_append(text, run, (size_t)(s - run));
   regal_text_append(text, "\"", 1);
 }
-
-/* value / base^k with the first unit for which it stays below `base`
- * once rounded to `decimals`; whole numbers of the smallest unit as they
- * are. */
-static regal_shown show_scaled(int64_t value, double base, int decimals,
-                               const char *const *units, int count) {
-  regal_shown shown;
-  double scaled = (double)value, size = scaled < 0 ? -scaled : scaled;
-  if (size < base) {
-    snprintf(shown.text, sizeof shown.text, "%lld %s", (long long)value,
-             units[0]);
-    return shown;
-  }
-  double almost = base - (decimals == 2 ? 0.005 : 0.05);
-  int unit = 0;
-  while (unit + 1 < count && (unit == 0 || size >= almost)) {
-    size /= base;
-    scaled /= base;
-    unit++;
-  }
-  snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals, scaled,
-           units[unit]);
-  return shown;
-}
-
-regal_shown regal_show_duration(int64_t ns) {
-  static const char *const units[] = {"ns", "us", "ms", "s"};
-  return show_scaled(ns, 1000, 2, units, 4);
-}
-
-regal_shown regal_show_bytes(int64_t bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  return show_scaled(bytes, 1024, 1, units, 6);
-}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that grows, numbers with units, and files that are whole or absent. */
+/* Text that grows, quantities with units, and files that are whole or absent.
+ */
 #ifndef REGAL_BASE_TEXT_H
 #define REGAL_BASE_TEXT_H
 
@@ -35,14 +36,6 @@ void regal_text_format(regal_text *text, const char *format, ...)
 /* Appends `value` as a JSON string with its quotes; bytes that are not UTF-8
  * become U+FFFD. */
 void regal_text_json(regal_text *text, const char *value);
-/* "1.23 ms", "512.0 MiB": for people. */
-typedef struct regal_shown {
-  char text[32];
-} regal_shown;
-
-regal_shown regal_show_duration(int64_t ns);
-regal_shown regal_show_bytes(int64_t bytes);
-
 /* Writes the text to `path` whole (a temporary file beside it, then renamed)
  * or not at all; "-" is stdout. A path that exists and is no regular file (a
  * fifo, /dev/null) is written to directly. Fails as REGAL_NO_MEMORY if
@@ -87,11 +80,48 @@ regal_status regal_inflate(regal_context *context, const char *name,
 /* Whether the bytes begin with the magic number of gzip or zstd. */
 bool regal_is_compressed(const void *bytes, size_t size);
 
-/* Reads "16GiB", "25GB", "1000" / "10us", "1.5ms" by exact arithmetic; false
- * when it is not such a number or does not fit. What is left below one byte or
+/* -- Quantities: quantity.c ------------------------------------------------ */
+
+/* What a quantity measures, and so which units it may have. */
+typedef enum regal_measure {
+  REGAL_MEASURE_BYTES,  /* 1000, 16G, 16GB, 16GiB */
+  REGAL_MEASURE_RATE,   /* bytes per second: 25GB/s, 25G, 200Gbit/s */
+  REGAL_MEASURE_TIME,   /* 250ns, 10us, 1.5ms; nanoseconds */
+  REGAL_MEASURE_SECONDS /* the same, but a bare number is in seconds */
+} regal_measure;
+
+typedef enum regal_unit_found {
+  REGAL_UNIT_WRONG, /* no such quantity, or it does not fit */
+  REGAL_UNIT_BITS,  /* may be bits or bytes: 25Gb */
+  REGAL_UNIT_BARE,  /* a number without unit: bytes, ns, or seconds */
+  REGAL_UNIT_GIVEN
+} regal_unit_found;
+
+/* Reads a quantity by exact arithmetic into bytes or nanoseconds; from
+ * REGAL_UNIT_BARE on `value` is set. What is left below one byte or
  * nanosecond is rounded to nearest, but "0.5" and "0.5ns" are rejected. */
+regal_unit_found regal_read_quantity(regal_measure measure, const char *text,
+                                     int64_t *value);
+/* A number of bytes, with or without unit. */
 bool regal_parse_bytes(const char *text, int64_t *bytes);
+/* A time with its unit; 0 needs none. */
 bool regal_parse_duration(const char *text, int64_t *ns);
+
+/* "1.23 ms", "512.0 MiB": for people. */
+typedef struct regal_shown {
+  char text[32];
+} regal_shown;
+
+regal_shown regal_show_duration(int64_t ns);
+regal_shown regal_show_bytes(int64_t bytes);
+/* What somebody chose, as that was written: "80 GB", "16 GiB", "10 us"; what is
+ * no short number in any unit is shown like the others. */
+regal_shown regal_show_given_bytes(int64_t bytes);
+regal_shown regal_show_given_duration(int64_t ns);
+/* Whether regal_show_given_bytes uses powers of 1000 for it. */
+bool regal_is_decimal(int64_t bytes);
+/* With the powers that `given` is shown with, to be compared with it. */
+regal_shown regal_show_bytes_like(int64_t given, int64_t bytes);
 /* Writes the shortest decimal number that reads back as `value`. */
 void regal_print_real(char *text, size_t capacity, double value);
 

@@ -17,7 +17,7 @@ static const regal_command commands[] = {
      "regal optimize model.pb --devices 2 -o model.plan\n"
      "regal optimize model.pb --devices 2 --html plan.html\n"
      "regal optimize model.pb --objective memory --time 10 --timeline\n"
-     "regal optimize model.pb --devices 4 --bandwidth 25GB --latency 10us "
+     "regal optimize model.pb --devices 4 --bandwidth 25GB/s --latency 10us "
      "--json\n"
      "zcat model.pb.gz | regal optimize - -o - > model.plan",
      regal_command_optimize},

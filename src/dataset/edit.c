@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "cost/model/machine.h"
 #include "dataset/split.h"
 #include "graph/builder.h"

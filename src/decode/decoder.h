@@ -60,6 +60,9 @@ typedef struct regal_decoder {
 
 /* The decoder of that name; NULL when there is none. */
 const regal_decoder *regal_decoder_find(const char *name);
+/* Fails with the nearest name that there is. */
+regal_status regal_decoder_require(regal_context *context, const char *name,
+                                   const regal_decoder **decoder);
 size_t regal_decoder_class_count(const regal_decoder *decoder);
 /* The index of the class of that name; the count of classes when there is
  * none. */

@@ -2,6 +2,8 @@
 /* The table of decoders, and what can be said of any of them. */
 #include "decode/decoder.h"
 
+#include "base/options/spelling.h"
+
 #include <string.h>
 
 #define ADDRESS(name) &regal_decoder_##name,
@@ -33,6 +35,21 @@ regal_decoder_info regal_decoder_at(size_t index) {
         info.genes + used, sizeof info.genes - used, "%s%s (%s)", c ? ", " : "",
         decoder->classes[c].name, domain_name(decoder->classes[c].domain));
   return info;
+}
+
+regal_status regal_decoder_require(regal_context *context, const char *name,
+                                   const regal_decoder **decoder) {
+  *decoder = regal_decoder_find(name);
+  if (*decoder)
+    return REGAL_OK;
+  char hint[120];
+  regal_suggestion nearest = regal_suggest(name);
+  for (size_t i = 0; i < regal_decoder_count(); i++)
+    regal_suggestion_consider(&nearest, regal_decoder_at(i).name);
+  regal_suggestion_print(&nearest, "methods", hint, sizeof hint);
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "--decoder: there is no decoder \"%.100s\"; %s", name,
+                    hint);
 }
 
 size_t regal_decoder_class_count(const regal_decoder *decoder) {

@@ -5,7 +5,7 @@
 #include "evolve/settings.h"
 #include "evolve/methods.h"
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "evolve/brkga.h"
 
 regal_brkga_settings regal_brkga_settings_of(const regal_options *options) {

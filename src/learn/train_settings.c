@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "learn/guide/propose.h"
 #include "policy/features.h"
 
@@ -137,11 +137,9 @@ regal_status regal_train_settings_read(regal_context *context,
       .config = read_network(options)};
   s.teacher.brkga.restart = 0;
   s.brkga = s.teacher.brkga;
-  s.brkga.decoder =
-      regal_decoder_find(options->decoder[0] ? options->decoder : "paper");
-  if (!s.brkga.decoder)
-    return regal_fail(context, REGAL_BAD_INPUT, "unknown decoder \"%.100s\"",
-                      options->decoder);
+  REGAL_TRY(regal_decoder_require(
+      context, options->decoder[0] ? options->decoder : "paper",
+      &s.brkga.decoder));
   REGAL_TRY(check(context, &s));
   *settings = s;
   return REGAL_OK;

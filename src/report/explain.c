@@ -32,13 +32,25 @@ void regal_explain_tensor(regal_explanation *explanation, uint32_t tensor) {
                     tensor - graph->output_begin[op], graph->id[op]);
 }
 
+/* " from gpu0 to gpu1", or by numbers: " from device 0 to 1" */
+static void put_route(regal_explanation *explanation, const regal_step *step) {
+  const regal_machine *machine = explanation->reading.machine;
+  regal_text_format(&explanation->text, " from %s to ",
+                    regal_machine_label(machine, step->device).text);
+  if (machine->name[step->to])
+    regal_text_format(&explanation->text, "%s",
+                      regal_machine_label(machine, step->to).text);
+  else
+    regal_text_format(&explanation->text, "%u", step->to);
+}
+
 void regal_explain_step(regal_explanation *explanation, uint32_t i) {
   const regal_graph *graph = explanation->reading.graph;
   const regal_step *step = &explanation->reading.plan->steps[i];
   regal_text *text = &explanation->text;
   if (step->port >= 0) {
     regal_explain_tensor(explanation, regal_verify_item(graph, step));
-    regal_text_format(text, " from device %u to %u", step->device, step->to);
+    put_route(explanation, step);
     return;
   }
   bool runs = step->port == REGAL_RUN;
@@ -46,9 +58,11 @@ void regal_explain_step(regal_explanation *explanation, uint32_t i) {
   put_name(explanation, step->op);
   regal_text_format(text, " (id %u)", graph->id[step->op]);
   if (runs)
-    regal_text_format(text, " on device %u", step->device);
+    regal_text_format(
+        text, " on %s",
+        regal_machine_label(explanation->reading.machine, step->device).text);
   else
-    regal_text_format(text, " from device %u to %u", step->device, step->to);
+    put_route(explanation, step);
 }
 
 static regal_status read_plan(regal_explanation *explanation) {

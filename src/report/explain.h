@@ -25,6 +25,7 @@ typedef struct regal_explanation {
   uint32_t *cause; /* [steps] the step that it waited for, or REGAL_NONE */
   uint8_t *reason; /* [steps] a regal_reason */
   regal_text text;
+  int64_t limit; /* of the device that is explained; bytes are shown like it */
 } regal_explanation;
 
 /* Verifies the plan and finds what each step waited for. The caller ends it in

@@ -77,7 +77,7 @@ static census take_census(const regal_explanation *explanation, uint32_t device,
 static void put_share(regal_explanation *explanation, int64_t bytes,
                       int64_t peak) {
   regal_text_format(&explanation->text, "  %-11s %5.1f%%  ",
-                    regal_show_bytes(bytes).text,
+                    regal_show_bytes_like(explanation->limit, bytes).text,
                     regal_layout_percent(bytes, peak));
 }
 
@@ -124,13 +124,13 @@ static void put_parameters(regal_explanation *explanation, uint32_t device,
 }
 
 static void put_limit(regal_explanation *explanation, uint32_t device) {
-  int64_t limit = explanation->reading.machine->memory_limit[device];
+  int64_t limit = explanation->limit;
   if (limit == REGAL_UNLIMITED)
     return;
   bool exceeded = explanation->cost.peak_bytes[device] > limit;
   regal_text_format(&explanation->text, " (%s %s)",
                     exceeded ? "BEYOND the limit of" : "limit",
-                    regal_show_bytes(limit).text);
+                    regal_show_given_bytes(limit).text);
 }
 
 static void put_peak(regal_explanation *explanation, uint32_t device,
@@ -138,8 +138,11 @@ static void put_peak(regal_explanation *explanation, uint32_t device,
   regal_text *text = &explanation->text;
   int64_t peak = explanation->cost.peak_bytes[device];
   census census = take_census(explanation, device, step);
-  regal_text_format(text, "\npeak of device %u: %s", device,
-                    regal_show_bytes(peak).text);
+  explanation->limit = explanation->reading.machine->memory_limit[device];
+  const regal_machine *machine = explanation->reading.machine;
+  regal_text_format(text, "\npeak of %s: %s",
+                    regal_machine_label(machine, device).text,
+                    regal_show_bytes_like(explanation->limit, peak).text);
   put_limit(explanation, device);
   regal_text_format(text, " at step %u: ", step);
   regal_explain_step(explanation, step);
@@ -160,8 +163,9 @@ void regal_explain_memory(regal_explanation *explanation) {
   for (uint32_t d = 0; d < explanation->reading.machine->devices; d++) {
     uint32_t step = explanation->timeline.peak_step[d];
     if (step == REGAL_NONE)
-      regal_text_format(&explanation->text, "\npeak of device %u: not used\n",
-                        d);
+      regal_text_format(
+          &explanation->text, "\npeak of %s: not used\n",
+          regal_machine_label(explanation->reading.machine, d).text);
     else
       put_peak(explanation, d, step);
   }

@@ -37,9 +37,10 @@ static void put_links(regal_text *text, const regal_machine *machine) {
   if (!latency && !bandwidth)
     regal_text_format(text, " at no cost");
   if (latency)
-    regal_text_format(text, ", latency %s", regal_show_duration(latency).text);
+    regal_text_format(text, ", latency %s",
+                      regal_show_given_duration(latency).text);
   if (bandwidth)
-    regal_text_format(text, ", %s/s", regal_show_bytes(bandwidth).text);
+    regal_text_format(text, ", %s/s", regal_show_given_bytes(bandwidth).text);
 }
 
 static bool same_speed(const regal_machine *machine) {
@@ -106,8 +107,15 @@ static int64_t figure(const regal_cost *cost, bool memory) {
   return memory ? cost->max_peak_bytes : cost->runtime_ns;
 }
 
-static regal_shown show_figure(int64_t value, bool memory) {
-  return memory ? regal_show_bytes(value) : regal_show_duration(value);
+/* The first device's limit, in whose units memory is shown. */
+static regal_shown show_memory(const regal_result *result, int64_t bytes) {
+  return regal_show_bytes_like(result->problem->machine->memory_limit[0],
+                               bytes);
+}
+
+static regal_shown show_figure(const regal_result *result, int64_t value,
+                               bool memory) {
+  return memory ? show_memory(result, value) : regal_show_duration(value);
 }
 
 /* "9.0% above the lower bound": what the bound says about the objective. */
@@ -133,11 +141,12 @@ static void put_figure_row(regal_text *text, const regal_result *result,
   int64_t before = figure(&result->before, memory);
   int64_t after = figure(&result->cost, memory);
   int64_t bound = memory ? result->bound.peak_bytes : result->bound.runtime_ns;
-  regal_text_format(
-      text, "%-12s%-12s%-12s%-12s%.1f%%\n", memory ? "peak memory" : "run time",
-      show_figure(before, memory).text, show_figure(after, memory).text,
-      show_figure(bound, memory).text,
-      regal_layout_percent(before - after, before));
+  regal_text_format(text, "%-12s%-12s%-12s%-12s%.1f%%\n",
+                    memory ? "peak memory" : "run time",
+                    show_figure(result, before, memory).text,
+                    show_figure(result, after, memory).text,
+                    show_figure(result, bound, memory).text,
+                    regal_layout_percent(before - after, before));
 }
 
 static void put_rates(regal_text *text, const regal_result *result) {
@@ -170,7 +179,7 @@ static void put_limit_verdict(regal_text *text, const regal_result *result) {
   else
     regal_text_format(text, "%-12sNOT MET: %s beyond the memory limit\n",
                       "limit",
-                      regal_show_bytes(result->cost.excess_bytes).text);
+                      show_memory(result, result->cost.excess_bytes).text);
   if (result->shortage)
     regal_text_format(text, "%-12sno plan can meet it: %s\n", "",
                       result->shortage);
@@ -200,30 +209,34 @@ regal_usage regal_usage_of(const regal_result *result) {
 
 static void put_device(regal_text *text, const regal_result *result,
                        const regal_usage *used, int64_t busy_ns,
-                       uint32_t device) {
+                       uint32_t device, uint32_t width) {
+  regal_device_label label =
+      regal_machine_label(result->problem->machine, device);
   int64_t limit = result->problem->limit[device];
   int64_t peak = result->cost.peak_bytes[device];
   char load[16];
   snprintf(load, sizeof load, "%.1f%%",
            regal_layout_percent(busy_ns, result->cost.runtime_ns));
-  regal_text_format(text, "device %-5u%-12u%-12s%-12s", device,
-                    used->ops[device], regal_show_duration(busy_ns).text, load);
+  regal_text_format(text, "%s%*s%-12u%-12s%-12s", label.text,
+                    (int)(width - label.width), "", used->ops[device],
+                    regal_show_duration(busy_ns).text, load);
   if (limit == REGAL_UNLIMITED)
-    regal_text_format(text, "%s\n", regal_show_bytes(peak).text);
+    regal_text_format(text, "%s\n", show_memory(result, peak).text);
   else
-    regal_text_format(text, "%-12s%s%s\n", regal_show_bytes(peak).text,
-                      regal_show_bytes(limit).text,
-                      peak > limit ? "  EXCEEDED" : "");
+    regal_text_format(
+        text, "%-12s%s%s\n", regal_show_bytes_like(limit, peak).text,
+        regal_show_given_bytes(limit).text, peak > limit ? "  EXCEEDED" : "");
 }
 
 static void put_devices(regal_text *text, const regal_result *result,
                         const regal_timeline *timeline) {
   regal_usage used = regal_usage_of(result);
-  regal_text_format(text, "\n%-12s%-12s%-12s%-12s%s\n", "", "ops", "busy",
-                    "load",
+  uint32_t width = 1 + regal_machine_label_width(result->problem->machine, 11);
+  regal_text_format(text, "\n%*s%-12s%-12s%-12s%s\n", (int)width, "", "ops",
+                    "busy", "load",
                     result->problem->limited ? "peak        limit" : "peak");
   for (uint32_t d = 0; d < result->problem->devices; d++)
-    put_device(text, result, &used, timeline->busy_ns[d], d);
+    put_device(text, result, &used, timeline->busy_ns[d], d, width);
   regal_text_format(text, "%-12s%u%s%s\n", "transfers", used.transfers,
                     used.transfers ? ", " : "",
                     used.transfers ? regal_show_bytes(used.bytes).text : "");

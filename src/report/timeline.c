@@ -9,8 +9,8 @@
 #include "cost/verify/verify.h"
 #include "report/layout.h"
 
-#define LABEL 10  /* columns of the label before a row */
-#define FIGURE 11 /* columns of the figure after it, its space included */
+#define LEAST_LABEL 10 /* columns of the label before a row, at least */
+#define FIGURE 11      /* columns of the figure after it, its space included */
 #define LEAST_COLUMNS 40  /* narrower is drawn as wide as this */
 #define MOST_COLUMNS 2000 /* and wider as this */
 #define LEAST_TICK 14     /* cells between two ticks of the axis, at least */
@@ -27,6 +27,7 @@ typedef struct drawing {
   const regal_timeline *timeline;
   const regal_cost *cost;
   regal_text *text;
+  uint32_t label; /* columns of the label before a row */
   uint32_t cells;
   cell *row; /* [cells] of the device that is drawn */
 } drawing;
@@ -112,16 +113,20 @@ static const char *memory_glyph(int64_t bytes, int64_t peak) {
 static void draw_device(drawing *drawing, uint32_t device) {
   regal_text *text = drawing->text;
   int64_t peak = drawing->cost->peak_bytes[device];
-  regal_text_format(text, "device %-*u", LABEL - 7, device);
+  regal_device_label label =
+      regal_machine_label(drawing->problem->machine, device);
+  int64_t limit = drawing->problem->machine->memory_limit[device];
+  regal_text_format(text, "%s%*s", label.text,
+                    (int)(drawing->label - label.width), "");
   for (uint32_t k = 0; k < drawing->cells; k++)
     regal_text_format(text, "%s", busy_glyph(&drawing->row[k]));
   regal_text_format(text, " %.1f%%\n",
                     regal_layout_percent(drawing->timeline->busy_ns[device],
                                          drawing->cost->runtime_ns));
-  regal_text_format(text, "%-*s", LABEL, "  memory");
+  regal_text_format(text, "%-*s", (int)drawing->label, "  memory");
   for (uint32_t k = 0; k < drawing->cells; k++)
     regal_text_format(text, "%s", memory_glyph(drawing->row[k].bytes, peak));
-  regal_text_format(text, " %s\n", regal_show_bytes(peak).text);
+  regal_text_format(text, " %s\n", regal_show_bytes_like(limit, peak).text);
 }
 
 /* -- The axis -------------------------------------------------------------- */
@@ -157,7 +162,7 @@ static void draw_axis(drawing *drawing) {
   regal_text *text = drawing->text;
   int64_t tick = tick_ns(drawing), runtime = drawing->cost->runtime_ns;
   int64_t next = 0, last = runtime - runtime % tick;
-  regal_text_format(text, "%-*s", LABEL, "");
+  regal_text_format(text, "%-*s", (int)drawing->label, "");
   for (uint32_t k = 0; k < drawing->cells; k++) {
     bool marked = cell_at(drawing, next, false) == k;
     regal_text_format(text, "%s", !marked ? "─" : k ? "┴" : "└");
@@ -166,14 +171,14 @@ static void draw_axis(drawing *drawing) {
   regal_text_format(text, "\n");
   size_t begin = text->size;
   for (int64_t k = 0; k <= runtime / tick; k++) {
-    size_t column = begin + LABEL + cell_at(drawing, k * tick, false);
+    size_t column = begin + drawing->label + cell_at(drawing, k * tick, false);
     while (!text->failed && text->size < column)
       regal_text_append(text, " ", 1);
     put_tick(text, k * tick, runtime);
   }
   regal_text_format(
       text, "\n%-*s█ ops  ═ transfers  ▁▃▅█ memory, relative to its peak\n",
-      LABEL, "");
+      (int)drawing->label, "");
 }
 
 static void draw(drawing *drawing) {
@@ -197,7 +202,9 @@ static regal_status draw_plan(regal_context *context, drawing *drawing,
     columns = LEAST_COLUMNS;
   if (columns > MOST_COLUMNS)
     columns = MOST_COLUMNS;
-  drawing->cells = (uint32_t)columns - LABEL - FIGURE;
+  drawing->label =
+      1 + regal_machine_label_width(drawing->problem->machine, LEAST_LABEL - 1);
+  drawing->cells = (uint32_t)columns - drawing->label - FIGURE;
   if (!drawing->cost->runtime_ns) {
     regal_text_format(drawing->text, "the plan takes no time\n");
     return REGAL_OK;

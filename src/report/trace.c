@@ -79,7 +79,11 @@ static void write_arrow(tracer *t, uint32_t from_track, int64_t from_ns,
 static void write_counter(tracer *t, uint32_t device, int64_t ns,
                           int64_t bytes) {
   begin_event(t, 'C');
-  regal_text_format(&t->text, ", \"name\": \"memory of device %u\"", device);
+  char name[160];
+  snprintf(name, sizeof name, "memory of %s",
+           regal_machine_label(t->machine, device).text);
+  regal_text_format(&t->text, ", \"name\": ");
+  regal_text_json(&t->text, name);
   write_time(t, "ts", ns);
   regal_text_format(&t->text, ", \"args\": {\"bytes\": %lld}}",
                     (long long)bytes);

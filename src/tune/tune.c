@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "base/memory/limit.h"
-#include "base/options.h"
+#include "base/options/options.h"
 #include "base/parallel/ranks.h"
 #include "base/parallel/workers.h"
 #include "evolve/settings.h"
@@ -320,13 +320,7 @@ static regal_status read_options(tuner *t) {
     return regal_fail(t->context, REGAL_INTERNAL,
                       "the preset of tuning is wrong");
   t->evaluations = (uint64_t)t->options.evaluations;
-  t->decoder = regal_decoder_find(t->options.decoder);
-  if (!t->decoder)
-    return regal_fail(t->context, REGAL_BAD_INPUT,
-                      "--decoder: there is no decoder \"%s\"; 'regal methods' "
-                      "lists them",
-                      t->options.decoder);
-  return REGAL_OK;
+  return regal_decoder_require(t->context, t->options.decoder, &t->decoder);
 }
 
 regal_status regal_tune(regal_context *context, const char *dataset,

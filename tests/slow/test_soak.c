@@ -164,7 +164,7 @@ static void make_plain_machine(soak *s) {
   if (one_in(s, 2))
     set(s, "latency", "%.0fns", scaled(s, 1, 1e6));
   if (one_in(s, 2))
-    set(s, "bandwidth", "%.0f", scaled(s, 1e8, 1e12));
+    set(s, "bandwidth", "%.0fB/s", scaled(s, 1e8, 1e12));
   if (one_in(s, 3))
     set_limit(s);
   must(s, regal_problem_create(s->context, s->graph, &s->options, &s->problem));

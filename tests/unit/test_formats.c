@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "format/formats.h"
 
 static regal_context *context;

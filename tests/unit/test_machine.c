@@ -231,7 +231,7 @@ static void options_win_over_files(void **state) {
   set("transfers", "blocking");
   set("control", "wait");
   set("latency", "1ns");
-  set("bandwidth", "2");
+  set("bandwidth", "2B/s");
   set("memory-limit", "3");
   set("devices", "3");
   regal_machine *machine = load_text(everything);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 static regal_context *context;
 
@@ -302,9 +302,31 @@ static const refusal refusals[] = {
      "--elites: \"1e\" is not a number, expected a number from 0 to 1"},
     {"elite-bias", "0.4",
      "--elite-bias: \"0.4\" is out of range, expected a number from 0.5 to 1"},
-    {"memory-limit", "16G",
-     "--memory-limit: \"16G\" is not a number of bytes, expected one such as "
+    {"memory-limit", "16Q",
+     "--memory-limit: \"16Q\" is not a number of bytes, expected one such as "
      "1000, 16GiB or 25GB"},
+    {"memory-limit", "16Gb",
+     "--memory-limit: \"16Gb\" may be bits or bytes, expected one such as "
+     "1000, 16GiB or 25GB"},
+    {"latency", "10",
+     "--latency: \"10\" has no unit, expected one such as 250ns, 10us or "
+     "1.5ms"},
+    {"bandwidth", "25",
+     "--bandwidth: \"25\" has no unit, expected one such as 25GB/s or "
+     "200Gbit/s"},
+    {"bandwidth", "100Gb/s",
+     "--bandwidth: \"100Gb/s\" may be bits or bytes, expected one such as "
+     "25GB/s or 200Gbit/s"},
+    {"time", "soon",
+     "--time: \"soon\" is not a duration, expected one such as 5 (seconds), "
+     "500ms or 2min"},
+    {"time", "-1",
+     "--time: \"-1\" is not a duration, expected one such as 5 (seconds), "
+     "500ms or 2min"},
+    {"time", "1e-12", "--time: \"1e-12\" is less than a nanosecond"},
+    {"target", "2 apples",
+     "--target: \"2 apples\" is not a cost, expected one such as 2ms, or 300MB "
+     "for memory"},
     {"memory-limit", "-1",
      "--memory-limit: \"-1\" is not a number of bytes, expected one such as "
      "1000, 16GiB or 25GB"},
@@ -365,18 +387,66 @@ static const char *const trips[][3] = {
     {"memory-limit", "25GB", "25GB"},
     {"memory-limit", "1500kB", "1500000"},
     {"memory-limit", "1025", "1025"},
-    {"bandwidth", "3MiB", "3MiB"},
+    {"memory-limit", "80G", "80GB"},
+    {"bandwidth", "3MiB", "3MiB/s"},
+    {"bandwidth", "300GB/s", "300GB/s"},
+    {"bandwidth", "200Gbit/s", "25GB/s"},
+    {"bandwidth", "7B/s", "7B/s"},
+    {"bandwidth", "0", "0"},
+    {"time", "5", "5s"},
+    {"time", "2min", "120s"},
+    {"time", "0.1", "100ms"},
+    {"time", "0", "0"},
     {"latency", "0.01ms", "10us"},
-    {"latency", "1001", "1001ns"},
+    {"latency", "1001ns", "1001ns"},
+    {"latency", "0", "0"},
     {"latency", "3s", "3s"},
     {"elites", "0.10", "0.1"},
-    {"target", "1234567.25", "1234567.25"},
+    {"target", "2.5ms", "2500us"},
+    {"target", "300MB", "300MB"},
+    {"target", "1234567", "1234567"},
     {"objective", "memory", "memory"},
     {"loops", "cut", "cut"},
     {"json", "true", "true"},
     {"machine", "m.json", "m.json"},
     {"pin", "embed*=0,logits=1", "embed*=0,logits=1"},
 };
+
+/* A cost is of the objective's kind; a field that is set directly has none. */
+static void costs_fit_the_objective(void **state) {
+  (void)state;
+  static const struct {
+    const char *value;
+    bool memory;
+    const char *message; /* "": fits */
+  } cases[] = {
+      {"2ms", false, ""},
+      {"300MB", true, ""},
+      {"300000000", true, ""},
+      {"0", false, ""},
+      {"200", false,
+       "--target: \"200\" has no unit, expected a time such as 2ms"},
+      {"2MB", false,
+       "--target: \"2MB\" are bytes, the objective is run time, expected a "
+       "time such as 2ms"},
+      {"2ms", true,
+       "--target: \"2ms\" is a time, the objective is memory, expected bytes "
+       "such as 300MB"}};
+  regal_options options;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    regal_options_init(&options);
+    set(&options, "target", cases[i].value);
+    regal_status status =
+        regal_options_check_costs(context, &options, cases[i].memory);
+    assert_int_equal(status, *cases[i].message ? REGAL_BAD_INPUT : REGAL_OK);
+    if (*cases[i].message)
+      assert_string_equal(regal_error(context), cases[i].message);
+  }
+  regal_options_init(&options);
+  options.target = 1000;
+  assert_int_equal(regal_options_check_costs(context, &options, false),
+                   REGAL_OK);
+}
 
 /* A list grows when it is set again, and stays as it is when that is too much.
  */
@@ -437,6 +507,7 @@ int main(void) {
       cmocka_unit_test(effects_are_told_apart),
       cmocka_unit_test(bad_values_are_refused),
       cmocka_unit_test(long_texts_are_refused),
+      cmocka_unit_test(costs_fit_the_objective),
       cmocka_unit_test(lists_grow),
       cmocka_unit_test(texts_read_back),
   };

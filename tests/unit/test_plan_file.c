@@ -266,7 +266,7 @@ static void given_options_stay(void **state) {
   regal_options options, before;
   static const char *const given[][2] = {
       {"devices", "2"},        {"transfers", "blocking"}, {"control", "wait"},
-      {"latency", "1"},        {"bandwidth", "2"},        {"memory-limit", "7"},
+      {"latency", "1ns"},      {"bandwidth", "2B/s"},     {"memory-limit", "7"},
       {"objective", "runtime"}};
   regal_options_init(&options);
   for (size_t i = 0; i < sizeof given / sizeof *given; i++)

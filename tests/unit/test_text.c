@@ -156,8 +156,18 @@ static void parses_bytes(void **state) {
                                       {".", -1},
                                       {"1.2.3", -1},
                                       {"GiB", -1},
-                                      {"16G", -1},
-                                      {"16gib", -1},
+                                      {"16G", 16000000000},
+                                      {"16g", 16000000000},
+                                      {"16gb", 16000000000},
+                                      {"16Gi", 17179869184},
+                                      {"16gib", 17179869184},
+                                      {"1.5k", 1500},
+                                      {"16Gb", -1},
+                                      {"16b", -1},
+                                      {"16i", -1},
+                                      {"16iB", -1},
+                                      {"16Gbit", -1},
+                                      {"16GB/s", -1},
                                       {"16GiBx", -1},
                                       {"1e", -1},
                                       {"0x10", -1},
@@ -169,7 +179,7 @@ static void parses_bytes(void **state) {
 static void parses_durations(void **state) {
   (void)state;
   static const number_case cases[] = {{"0", 0},
-                                      {"250", 250},
+                                      {"250", -1},
                                       {"250ns", 250},
                                       {"10us", 10000},
                                       {"10\xC2\xB5s", 10000},
@@ -189,6 +199,77 @@ static void parses_durations(void **state) {
                                       {"soon", -1},
                                       {NULL, 0}};
   check_numbers(regal_parse_duration, cases);
+}
+
+static bool parse_rate(const char *text, int64_t *value) {
+  return regal_read_quantity(REGAL_MEASURE_RATE, text, value) >=
+         REGAL_UNIT_GIVEN;
+}
+
+static void parses_rates(void **state) {
+  (void)state;
+  static const number_case cases[] = {{"25GB/s", 25000000000},
+                                      {"25 GB/s", 25000000000},
+                                      {"25GBps", 25000000000},
+                                      {"25G", 25000000000},
+                                      {"25G/s", 25000000000},
+                                      {"1GiB/s", 1073741824},
+                                      {"1B/s", 1},
+                                      {"200Gbit/s", 25000000000},
+                                      {"200Gbit", 25000000000},
+                                      {"8kbit/s", 1000},
+                                      {"200Gb/s", -1},
+                                      {"200gb/s", -1},
+                                      {"200Gbps", -1},
+                                      {"1Gibit/s", -1},
+                                      {"1bit/s", -1},
+                                      {"25GB/min", -1},
+                                      {"1/s", -1},
+                                      {NULL, 0}};
+  check_numbers(parse_rate, cases);
+}
+
+static bool parse_seconds(const char *text, int64_t *value) {
+  return regal_read_quantity(REGAL_MEASURE_SECONDS, text, value) >=
+         REGAL_UNIT_BARE;
+}
+
+static void parses_seconds(void **state) {
+  (void)state;
+  static const number_case cases[] = {{"5", 5000000000},
+                                      {"0.1", 100000000},
+                                      {"1e9", 1000000000000000000},
+                                      {"5s", 5000000000},
+                                      {"2min", 120000000000},
+                                      {"500ms", 500000000},
+                                      {"5 s", 5000000000},
+                                      {"5m", -1},
+                                      {"1e10", -1},
+                                      {NULL, 0}};
+  check_numbers(parse_seconds, cases);
+}
+
+/* What was given is shown as it was given. */
+static void shows_what_was_given(void **state) {
+  (void)state;
+  check_people(regal_show_given_bytes, 80000000000, "80 GB");
+  check_people(regal_show_given_bytes, 16LL << 30, "16 GiB");
+  check_people(regal_show_given_bytes, 1500000000, "1.5 GB");
+  check_people(regal_show_given_bytes, 3LL << 29, "1.5 GiB");
+  check_people(regal_show_given_bytes, 1000, "1 kB");
+  check_people(regal_show_given_bytes, 1024, "1 KiB");
+  check_people(regal_show_given_bytes, 20, "20 B");
+  check_people(regal_show_given_bytes, 123456789, "117.7 MiB");
+  check_people(regal_show_given_bytes, 4800000000000, "4.8 TB");
+  check_people(regal_show_given_duration, 10000, "10 us");
+  check_people(regal_show_given_duration, 1500000, "1.5 ms");
+  check_people(regal_show_given_duration, 1234567, "1.23 ms");
+  assert_string_equal(regal_show_bytes_like(80000000000, 512LL << 20).text,
+                      "536.9 MB");
+  assert_string_equal(regal_show_bytes_like(16LL << 30, 512LL << 20).text,
+                      "512.0 MiB");
+  assert_string_equal(regal_show_bytes_like(INT64_MAX, 512LL << 20).text,
+                      "512.0 MiB");
 }
 
 static void prints_reals(void **state) {
@@ -490,6 +571,9 @@ int main(void) {
       cmocka_unit_test(writes_for_people),
       cmocka_unit_test(parses_bytes),
       cmocka_unit_test(parses_durations),
+      cmocka_unit_test(parses_rates),
+      cmocka_unit_test(parses_seconds),
+      cmocka_unit_test(shows_what_was_given),
       cmocka_unit_test(prints_reals),
       cmocka_unit_test(reads_files),
       cmocka_unit_test(reads_standard_input),

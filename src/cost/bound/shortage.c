@@ -32,8 +32,15 @@ typedef struct shortage {
   size_t size;
 } shortage;
 
-static regal_shown show(regal_wide bytes) {
-  return regal_show_bytes(bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX);
+/* What is needed, in the units of the limit. */
+static regal_shown show(regal_wide bytes, regal_wide limit) {
+  int64_t given = limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
+  return regal_show_bytes_like(given,
+                               bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX);
+}
+
+static regal_shown show_limit(regal_wide limit) {
+  return regal_show_given_bytes(limit < INT64_MAX ? (int64_t)limit : INT64_MAX);
 }
 
 /* The least that some device needs beyond its limit to run the op; 0 or less
@@ -77,10 +84,11 @@ static bool lacks_for_an_op(shortage *s) {
   snprintf(s->text, s->size,
            "op \"%.100s\" (id %u) needs %s on its device while it runs, the "
            "limit of "
-           "device %u is %s",
+           "%s is %s",
            regal_graph_name(s->problem->graph, worst),
-           s->problem->graph->id[worst], show(most + limit).text, at,
-           show(limit).text);
+           s->problem->graph->id[worst], show(most + limit, limit).text,
+           regal_machine_label(s->problem->machine, at).text,
+           show_limit(limit).text);
   return true;
 }
 
@@ -91,9 +99,9 @@ static bool lacks_for_pins(shortage *s) {
     if (limit == REGAL_UNLIMITED || needed <= limit)
       continue;
     snprintf(s->text, s->size,
-             "ops that can run only on device %u hold %s there, its limit is "
-             "%s",
-             a, show(needed).text, show(limit).text);
+             "ops that can run only on %s hold %s there, its limit is %s",
+             regal_machine_label(s->problem->machine, a).text,
+             show(needed, limit).text, show_limit(limit).text);
     return true;
   }
   return false;
@@ -104,7 +112,7 @@ static bool lacks_in_all(shortage *s, regal_wide needed, const char *what) {
     return false;
   snprintf(s->text, s->size,
            "%s take at least %s, the limits of all devices together are %s",
-           what, show(needed).text, show(s->all).text);
+           what, show(needed, s->all).text, show_limit(s->all).text);
   return true;
 }
 
@@ -123,7 +131,8 @@ static bool lacks_for_large(shortage *s, int64_t least) {
   snprintf(s->text, s->size,
            "parameters and resident bytes in parts of more than %s each take "
            "%s, the devices with room for one have %s",
-           show(least).text, show(needed).text, show(there).text);
+           show(least, there).text, show(needed, there).text,
+           show_limit(there).text);
   return true;
 }
 
@@ -135,7 +144,7 @@ static bool lacks_for_many(shortage *s) {
   snprintf(s->text, s->size,
            "some device must hold %s of parameters and resident bytes, the "
            "largest limit is %s",
-           show(needed).text, show(s->largest).text);
+           show(needed, s->largest).text, show_limit(s->largest).text);
   return true;
 }
 

@@ -73,6 +73,18 @@ uint32_t regal_machine_count_timed(const regal_machine *machine);
  * always a number. */
 regal_status regal_machine_find_device(const regal_machine *machine,
                                        const char *text, uint32_t *device);
+/* "gpu1" or, without a name, "device 1": for people. Long names are cut, and
+ * control characters become '?'. */
+typedef struct regal_device_label {
+  char text[128];
+  uint32_t width; /* columns */
+} regal_device_label;
+
+regal_device_label regal_machine_label(const regal_machine *machine,
+                                       uint32_t device);
+/* The columns of the widest label; at least `least`. */
+uint32_t regal_machine_label_width(const regal_machine *machine,
+                                   uint32_t least);
 /* Pins what the graph asks for, where nothing else was said, and joins its
  * groups. */
 regal_status regal_machine_obey_graph(regal_machine *machine);

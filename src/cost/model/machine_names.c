@@ -12,11 +12,51 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cost/model/machine.h"
 #include "graph/builder.h"
 #include "graph/pattern.h"
 
 /* -- Devices --------------------------------------------------------------- */
+
+/* Bytes of the next character of a name; one that is not UTF-8 is cut off. */
+static size_t character_at(const char *name) {
+  return regal_utf8_length((const unsigned char *)name, strnlen(name, 4));
+}
+
+regal_device_label regal_machine_label(const regal_machine *machine,
+                                       uint32_t device) {
+  enum { MOST_COLUMNS = 24 };
+  regal_device_label label = {.text = ""};
+  const char *name = machine->name[device];
+  if (!name || !*name) {
+    label.width =
+        (uint32_t)snprintf(label.text, sizeof label.text, "device %u", device);
+    return label;
+  }
+  size_t used = 0, last = 0, length;
+  for (; (length = character_at(name)) && label.width < MOST_COLUMNS;
+       name += length, label.width++) {
+    bool control = (unsigned char)*name < ' ' || *name == 127;
+    memcpy(label.text + used, control ? "?" : name, length);
+    last = used;
+    used += length;
+  }
+  if (*name)
+    memcpy(label.text + last, "~", 2); /* in place of the last character */
+  if (!label.width)
+    label.width = 1;
+  return label;
+}
+
+uint32_t regal_machine_label_width(const regal_machine *machine,
+                                   uint32_t least) {
+  for (uint32_t a = 0; a < machine->devices; a++) {
+    uint32_t width = regal_machine_label(machine, a).width;
+    least = width > least ? width : least;
+  }
+  return least;
+}
 
 /* "gpu0", "gpu1" or: 0 to 7 */
 static void list_devices(const regal_machine *machine, char *list,

@@ -85,9 +85,11 @@ regal_status regal_json_integer(const regal_json *json, uint32_t node,
                                 int64_t low, int64_t high, int64_t *value);
 regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
                              double high, double *value);
-/* A number, or a text with a unit. */
+/* A number, or a text with a unit; bytes need none. */
 regal_status regal_json_bytes(const regal_json *json, uint32_t node,
                               int64_t *bytes);
+regal_status regal_json_rate(const regal_json *json, uint32_t node,
+                             int64_t *bytes_per_second);
 regal_status regal_json_duration(const regal_json *json, uint32_t node,
                                  int64_t *ns);
 

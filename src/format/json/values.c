@@ -215,20 +215,42 @@ regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
   return regal_json_fail_value(json, node, expected);
 }
 
+/* A number is in the unit that the key names; a text has its own. */
+static regal_status read_quantity(const regal_json *json, uint32_t node,
+                                  regal_measure measure, int64_t *value,
+                                  const char *expected) {
+  const regal_json_node *given = &json->nodes[node];
+  if (!node)
+    return REGAL_OK;
+  int64_t read = 0;
+  regal_unit_found reading =
+      given->text ? regal_read_quantity(measure, given->text, &read)
+                  : REGAL_UNIT_WRONG;
+  bool bare = measure == REGAL_MEASURE_BYTES || !read ||
+              given->kind == REGAL_JSON_NUMBER;
+  if (reading < REGAL_UNIT_BARE || (reading == REGAL_UNIT_BARE && !bare))
+    return regal_json_fail_value(json, node, expected);
+  *value = read;
+  return REGAL_OK;
+}
+
 regal_status regal_json_bytes(const regal_json *json, uint32_t node,
                               int64_t *bytes) {
-  const char *text = json->nodes[node].text;
-  if (!node || (text && regal_parse_bytes(text, bytes)))
-    return REGAL_OK;
-  return regal_json_fail_value(
-      json, node, "a number of bytes, such as 1000, \"16GiB\" or \"25GB\"");
+  return read_quantity(
+      json, node, REGAL_MEASURE_BYTES, bytes,
+      "a number of bytes, such as 1000, \"16GiB\" or \"25GB\"");
+}
+
+regal_status regal_json_rate(const regal_json *json, uint32_t node,
+                             int64_t *bytes_per_second) {
+  return read_quantity(json, node, REGAL_MEASURE_RATE, bytes_per_second,
+                       "bytes per second, such as 25e9, \"25GB/s\" or "
+                       "\"200Gbit/s\"");
 }
 
 regal_status regal_json_duration(const regal_json *json, uint32_t node,
                                  int64_t *ns) {
-  const char *text = json->nodes[node].text;
-  if (!node || (text && regal_parse_duration(text, ns)))
-    return REGAL_OK;
-  return regal_json_fail_value(
-      json, node, "a time, such as 250 (nanoseconds), \"10us\" or \"1.5ms\"");
+  return read_quantity(
+      json, node, REGAL_MEASURE_TIME, ns,
+      "a time, such as 250 (nanoseconds), \"10us\" or \"1.5ms\"");
 }

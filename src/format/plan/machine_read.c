@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 
 const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1] = {
     [REGAL_KEY_VERSION] = "regal_machine",
@@ -58,6 +58,7 @@ static regal_status read_setting(const regal_json *json, uint32_t node,
   case REGAL_KEY_LATENCY:
     return regal_json_duration(json, node, value);
   case REGAL_KEY_BANDWIDTH:
+    return regal_json_rate(json, node, value);
   case REGAL_KEY_MEMORY:
     return regal_json_bytes(json, node, value);
   default:
@@ -227,7 +228,7 @@ static regal_status read_link(regal_machine_reader *reader, uint32_t link) {
   latency = machine->latency_ns[from][to];
   bandwidth = machine->bandwidth[from][to];
   REGAL_TRY(regal_json_duration(json, found[2], &latency));
-  REGAL_TRY(regal_json_bytes(json, found[3], &bandwidth));
+  REGAL_TRY(regal_json_rate(json, found[3], &bandwidth));
   REGAL_TRY(regal_json_boolean(json, found[4], &both));
   for (int way = 0; way <= both; way++) {
     uint32_t a = way ? to : from, b = way ? from : to;

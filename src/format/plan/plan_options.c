@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "format/plan/machine.h"
 #include "format/plan/plan.h"
 

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "base/text.h"
 #include "graph/pattern.h"
 

@@ -1,1 +1,1 @@
-regal optimize graphs/diamond.pbtxt --memory-limit 16Gi
+regal optimize graphs/diamond.pbtxt --memory-limit 16Giga

@@ -1,3 +1,3 @@
 # A policy without a method is for regal; its own evaluations count.
 regal optimize graphs/three.pbtxt --threads 1 --policy rule --evaluations 50 \
-  --bandwidth 1 | grep -E '^(method|account)'
+  --bandwidth 1B/s | grep -E '^(method|account)'

@@ -61,9 +61,10 @@ install: ## Install to PREFIX=/usr/local (DESTDIR works too)
 	@test -x build/regal || $(MAKE) all
 	cmake --install build --prefix $(PREFIX)
 
-format: ## Format all C code
+format: ## Format all C code, and the page if prettier is there
 	find include src tests bench examples \
 	  \( -name '*.[ch]' -o -name '*.cc' \) -print0 | xargs -0 clang-format -i
+	@tests/page/run.sh --format || test $$? -eq 77
 
 clean: ## Remove everything that was built
 	rm -rf build build-* demo

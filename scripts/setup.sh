@@ -9,6 +9,8 @@
 #   mpi     OpenMPI: with it 'mpirun regal train' uses several machines
 #   ortools OR-tools, for --method cp-sat: its Python package, whose library
 #           serves, in a virtual environment in the user's cache
+#   browser chromium and node, for the tests of the page, and from npm what these
+#           need, into the user's cache
 #   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx,
 #           metis
 #
@@ -25,6 +27,7 @@ build_packages=(gcc:cc libc6-dev cmake:cmake ninja-build:ninja
 onnx_packages=(libonnx-dev g++:c++)
 metis_packages=(libmetis-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin:mpirun)
+browser_packages=(chromium:chromium nodejs:node npm:npm)
 test_packages=("${onnx_packages[@]}" "${metis_packages[@]}" libcmocka-dev libjansson-dev
   clang:clang clang-format:clang-format llvm:llvm-symbolizer
   protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
@@ -94,6 +97,27 @@ install_ortools() {
   touch "$ortools_folder/installed-$ortools_package"
 }
 
+# Where tests/page/run.sh looks for it, too.
+browser_folder=${XDG_CACHE_HOME:-$HOME/.cache}/regal/browser
+
+install_browser_modules() {
+  local list
+  list=$(dirname "$0")/../tests/page/package.json
+  if cmp -s "$list" "$browser_folder/installed.json"; then
+    return
+  fi
+  echo "setup: installing the packages of tests/page into $browser_folder"
+  rm -rf "$browser_folder"
+  mkdir -p "$browser_folder"
+  cp "$list" "$browser_folder/package.json"
+  if ! npm install --prefix "$browser_folder" --no-audit --no-fund \
+    --no-package-lock --loglevel=error >/dev/null; then
+    echo "setup: could not install from npm; is there a network?" >&2
+    exit 1
+  fi
+  cp "$list" "$browser_folder/installed.json"
+}
+
 wanted=()
 for set in "${@:-build}"; do
   case $set in
@@ -102,10 +126,11 @@ for set in "${@:-build}"; do
   metis) wanted+=("${metis_packages[@]}") ;;
   mpi) wanted+=("${mpi_packages[@]}") ;;
   ortools) wanted+=(python3:python3 python3-venv) ;;
+  browser) wanted+=("${browser_packages[@]}") ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
     echo "setup: no set of packages '$set'; there are: build onnx metis" \
-      "mpi ortools test" >&2
+      "mpi ortools browser test" >&2
     exit 1
     ;;
   esac
@@ -132,4 +157,7 @@ else
 fi
 case " $* " in
 *" ortools "*) install_ortools ;;
+esac
+case " $* " in
+*" browser "*) install_browser_modules ;;
 esac

@@ -118,7 +118,7 @@ export class Chart {
       context.fillRect(Math.round(x(k * step)), 16, 1, this.height - 16);
       context.fillStyle = theme.colors.faint;
       const label = tickLabel(k * step, step);
-      if (x(k * step) + 6 * label.length < paint.width) {
+      if (x(k * step) + 5 + context.measureText(label).width < paint.width) {
         context.fillText(label, x(k * step) + 3, 12);
       }
     }
@@ -173,7 +173,10 @@ export class Chart {
     if (this.plan.overlapped || this.plan.port[step] === RUN) {
       return [first];
     }
-    return [first, this.rows.find((row) => row.type === "lane" && row.device === this.plan.to[step])];
+    return [
+      first,
+      this.rows.find((row) => row.type === "lane" && row.device === this.plan.to[step]),
+    ];
   }
 
   drawCursor(paint) {
@@ -382,4 +385,3 @@ function fitText(context, text, room) {
   }
   return shown;
 }
-

@@ -60,7 +60,11 @@ function stepDetails(plan, step) {
   const cause = plan.cause[step];
   const parts = [
     element("h2", {}, stepName(plan, step)),
-    element("p", { class: "faint" }, `${plan.name}, step ${step}, id ${graph.id[op]}, kind ${graph.kinds[graph.kind[op]]}`),
+    element(
+      "p",
+      { class: "faint" },
+      `${plan.name}, step ${step}, id ${graph.id[op]}, kind ${graph.kinds[graph.kind[op]]}`,
+    ),
     factTable(stepFacts(plan, step)),
   ];
   if (plan.inChain[step]) {
@@ -143,7 +147,11 @@ function momentDetails(plan, { device, point }) {
     about.push(stepLink(plan, step));
   }
   return [
-    element("h2", { "data-held": held }, `In memory on ${deviceName(plan, device)}: ${showBytes(held)}`),
+    element(
+      "h2",
+      { "data-held": held },
+      `In memory on ${deviceName(plan, device)}: ${showBytes(held)}`,
+    ),
     element("p", { class: "faint" }, ...about),
     element("div", { class: "wide" }, liveTable(plan, device, step, ended, held)),
   ];
@@ -154,7 +162,11 @@ function momentDetails(plan, { device, point }) {
 function render() {
   const { moment, selected, data } = state;
   const panel = byId("details");
-  const close = element("button", { class: "close", "aria-label": "Close", onclick: clearSelection }, "×");
+  const close = element(
+    "button",
+    { class: "close", "aria-label": "Close", onclick: clearSelection },
+    "×",
+  );
   panel.classList.toggle("open", Boolean(moment || selected));
   if (moment) {
     panel.replaceChildren(close, ...momentDetails(data.plans[moment.plan], moment));
@@ -163,7 +175,11 @@ function render() {
   } else {
     panel.replaceChildren(
       element("h2", {}, "Details"),
-      element("p", { class: "faint" }, "Click an op or a transfer to see it, or a moment of the memory to see what is live there."),
+      element(
+        "p",
+        { class: "faint" },
+        "Click an op or a transfer to see it, or a moment of the memory to see what is live there.",
+      ),
     );
   }
 }

@@ -119,7 +119,10 @@ export function drawMemory(paint, plan, row) {
 export function memoryLabel(row) {
   const { info } = row;
   const exceeded = info.limit && info.peak[1] > info.limit[1];
-  return [`peak ${info.peak[0]}`, info.limit ? `${exceeded ? "OVER " : ""}limit ${info.limit[0]}` : ""];
+  return [
+    `peak ${info.peak[0]}`,
+    info.limit ? `${exceeded ? "OVER " : ""}limit ${info.limit[0]}` : "",
+  ];
 }
 
 export function scaleLabel(info) {

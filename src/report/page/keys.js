@@ -48,7 +48,9 @@ const KEYS = {
 };
 
 function isTyping(target) {
-  return target instanceof HTMLInputElement ? target.type !== "checkbox" : target instanceof HTMLSelectElement;
+  return target instanceof HTMLInputElement
+    ? target.type !== "checkbox"
+    : target instanceof HTMLSelectElement;
 }
 
 export function startKeys() {

@@ -6,7 +6,7 @@ import { Chart } from "./chart.js";
 import { startDetails } from "./details.js";
 import { startFind } from "./find.js";
 import { startKeys } from "./keys.js";
-import { BANDS, sizeSteps } from "./live.js";
+import { BANDS, heldAt, liveAt, profileOf, sizeSteps } from "./live.js";
 import { fitAll, listen, redraw, showPlans, state, zoom } from "./state.js";
 import { deviceTable, startTable } from "./table.js";
 import { startText } from "./text.js";
@@ -17,7 +17,12 @@ let charts = [];
 function planCard(chart) {
   const { plan } = chart;
   const facts = `${plan.figures.runtime[0]}, peak ${plan.figures.peak[0]}, ${plan.figures.transfers[0]} transfers`;
-  const devices = element("details", { class: "devices" }, element("summary", {}, "devices"), deviceTable(plan));
+  const devices = element(
+    "details",
+    { class: "devices" },
+    element("summary", {}, "devices"),
+    deviceTable(plan),
+  );
   return element(
     "section",
     { class: "plan", "data-plan": plan.index },
@@ -131,5 +136,5 @@ function start() {
 }
 
 // For tests, which look at what is behind the canvas.
-window.regal = { state, charts: () => charts };
+window.regal = { state, charts: () => charts, heldAt, liveAt, profileOf };
 start();

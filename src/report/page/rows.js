@@ -74,13 +74,11 @@ function addGaps(plan, lane) {
   }
 }
 
+// Of devices that do something.
 function memoryRows(plan) {
-  return plan.devices.map((info, device) => ({
-    type: "memory",
-    device,
-    label: deviceName(plan, device),
-    info,
-  }));
+  return plan.devices
+    .map((info, device) => ({ type: "memory", device, label: deviceName(plan, device), info }))
+    .filter((row) => row.info.peak_step >= 0);
 }
 
 // Fewer pixels for each where there are many.
@@ -99,7 +97,9 @@ export function rowsOf(plan) {
   const rows = [{ type: "axis", height: AXIS, gap: 4 }];
   lanes.forEach((lane) => rows.push({ ...lane, height: high.lane, gap: 4 }));
   linkLanes(plan).forEach((lane) => rows.push({ ...lane, height: high.link, gap: 3 }));
-  memoryRows(plan).forEach((row, i) => rows.push({ ...row, height: high.memory, gap: 8, apart: i === 0 }));
+  memoryRows(plan).forEach((row, i) =>
+    rows.push({ ...row, height: high.memory, gap: 8, apart: i === 0 }),
+  );
   let y = 0;
   for (const row of rows) {
     y += row.apart ? 6 : 0;

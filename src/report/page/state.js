@@ -78,7 +78,11 @@ export function reveal(start, end) {
   if (takes > 0.8 * length || takes < length / 400) {
     length = takes * 40;
   }
-  if (start < state.from + 0.05 * length || end > state.to - 0.05 * length || length !== state.to - state.from) {
+  if (
+    start < state.from + 0.05 * length ||
+    end > state.to - 0.05 * length ||
+    length !== state.to - state.from
+  ) {
     const middle = (start + end) / 2;
     setSpan(middle - length / 2, middle + length / 2);
   }

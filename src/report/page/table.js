@@ -35,17 +35,31 @@ function figureCell(plan, key) {
   const over = key === "peak" && !plan.result.fits;
   return element(
     "td",
-    { class: over ? "number over" : "number", "data-key": key, "data-value": figure[1], title: String(figure[1]) },
+    {
+      class: over ? "number over" : "number",
+      "data-key": key,
+      "data-value": figure[1],
+      title: String(figure[1]),
+    },
     over ? `${figure[0]} over limit` : figure[0],
   );
 }
 
 function planRow(plan) {
-  const box = element("input", { type: "checkbox", id: `show-${plan.index}`, onchange: () => toggle(plan) });
+  const box = element("input", {
+    type: "checkbox",
+    id: `show-${plan.index}`,
+    onchange: () => toggle(plan),
+  });
   box.checked = isShown(plan);
   const name = element("label", { for: `show-${plan.index}` }, box, plan.name);
   const cells = COLUMNS.map(([, key]) => figureCell(plan, key));
-  return element("tr", { "data-plan": plan.index }, element("th", { scope: "row" }, name), ...cells);
+  return element(
+    "tr",
+    { "data-plan": plan.index },
+    element("th", { scope: "row" }, name),
+    ...cells,
+  );
 }
 
 function compareTable() {
@@ -64,7 +78,13 @@ function compareTable() {
 
 function deviceRow(plan, device) {
   const info = plan.devices[device];
-  const texts = [info.ops, info.busy[0], info.load, info.peak[0], info.limit ? info.limit[0] : "none"];
+  const texts = [
+    info.ops,
+    info.busy[0],
+    info.load,
+    info.peak[0],
+    info.limit ? info.limit[0] : "none",
+  ];
   return element(
     "tr",
     {},

@@ -52,7 +52,11 @@ function gapLines(plan, gap) {
   if (gap.step < 0) {
     return [idle, "nothing is left to do here"];
   }
-  return [idle, `until ${stepName(plan, gap.step)} starts`, `which waits for ${causeOf(plan, gap.step)}`];
+  return [
+    idle,
+    `until ${stepName(plan, gap.step)} starts`,
+    `which waits for ${causeOf(plan, gap.step)}`,
+  ];
 }
 
 function memoryLines(plan, row, point) {

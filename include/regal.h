@@ -446,7 +446,8 @@ REGAL_API void regal_problem_free(regal_problem *problem);
 REGAL_API uint32_t regal_problem_devices(const regal_problem *problem);
 REGAL_API const regal_graph *regal_problem_graph(const regal_problem *problem);
 
-/* Lower bounds: no plan costs less. */
+/* Lower bounds: no plan costs less. Zeros where sizes of tensors were assumed
+ * (--assume-unknown-bytes), for then nothing is proven. */
 typedef struct regal_bound {
   int64_t runtime_ns;
   int64_t peak_bytes; /* of the device with the largest peak */

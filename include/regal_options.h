@@ -65,6 +65,11 @@
     "outputs marked as alias share their input, or may reuse it; xla: by name") \
   TEXT(dim, "dim", 0, "NAME=SIZE,...", "reading", RESULT, \
     "ONNX: values of symbolic dimensions, such as batch=8,seq=128") \
+  LIST(shape, "shape", "INPUT=SIZE,...", "reading", RESULT, \
+    "ONNX: the shape of an input, such as x=1,3,48,192; may be repeated") \
+  BYTES(assume_unknown_bytes, "assume-unknown-bytes", 0, "BYTES", \
+    "reading", RESULT, \
+    "ONNX: bytes of each tensor whose size is unknown; an error if not given") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
     "ONNX: device for run times: h200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \

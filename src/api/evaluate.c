@@ -19,11 +19,47 @@ regal_status regal_cost_before(regal_context *context,
   return status;
 }
 
+static void choose_moved(const regal_graph *graph, const regal_plan *plan,
+                         uint8_t *moved) {
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (regal_step_runs(step) || step->port < 0)
+      continue;
+    uint32_t tensor = graph->output_begin[step->op] + (uint32_t)step->port;
+    moved[tensor] = graph->unknown[tensor];
+  }
+}
+
+regal_status regal_check_moved_sizes(regal_context *context,
+                                     const regal_problem *problem,
+                                     const regal_plan *plan) {
+  const regal_graph *graph = problem->graph;
+  if (!graph->unknown_tensors)
+    return REGAL_OK;
+  uint8_t *moved = regal_alloc(context, graph->tensors, sizeof *moved);
+  if (!moved)
+    return regal_fail_memory(context);
+  choose_moved(graph, plan, moved);
+  regal_status status = regal_graph_check_sizes(
+      context, graph, moved, "would be moved between devices");
+  regal_release(context, moved);
+  return status;
+}
+
+static regal_status find_bounds(regal_context *context,
+                                const regal_problem *problem,
+                                regal_bound *bound) {
+  if (!regal_has_bounds(problem))
+    return REGAL_OK;
+  REGAL_TRY(regal_bound_runtime(context, problem, &bound->runtime_ns));
+  return regal_bound_memory(context, problem, &bound->peak_bytes);
+}
+
 static regal_status fill(regal_context *context, const regal_problem *problem,
                          const regal_plan *plan, regal_result *result) {
   REGAL_TRY(regal_verify(context, problem, plan, &result->cost));
-  REGAL_TRY(regal_bound_runtime(context, problem, &result->bound.runtime_ns));
-  REGAL_TRY(regal_bound_memory(context, problem, &result->bound.peak_bytes));
+  REGAL_TRY(regal_check_moved_sizes(context, problem, plan));
+  REGAL_TRY(find_bounds(context, problem, &result->bound));
   REGAL_TRY(regal_cost_before(context, problem, &result->before));
   REGAL_TRY(regal_plan_copy(context, plan, &result->plan));
   result->account = regal_copy_text(context, "");

@@ -86,6 +86,8 @@ regal_status regal_graph_save(regal_context *context, const regal_graph *graph,
   if (!graph || !path || !row)
     return regal_fail(context, REGAL_MISUSE,
                       "saving a graph needs a graph, a path and a format");
+  REGAL_TRY(regal_graph_check_sizes(context, graph, graph->unknown,
+                                    "cannot be written"));
   regal_text text;
   regal_text_init(&text, context);
   regal_status status = row->save(context, path, graph, &text);

@@ -143,6 +143,8 @@ static bool is_short(const regal_options *options) {
 /* The search needs the bound of its objective only; what the report wants
  * beside it comes after the time that the user gave. */
 static regal_status bound_objective(regal_search *search) {
+  if (!regal_has_bounds(search->problem))
+    return REGAL_OK;
   if (search->problem->objective == REGAL_MEMORY)
     return regal_bound_memory(search->context, search->problem,
                               &search->bound.peak_bytes);
@@ -170,6 +172,8 @@ static regal_status look_for_shortage(regal_search *search,
 static regal_status complete_bounds(regal_search *search) {
   bool memory = search->problem->objective == REGAL_MEMORY;
   int64_t runtime_ns = 0;
+  if (!regal_has_bounds(search->problem))
+    return REGAL_OK;
   if (memory || is_short(search->options))
     REGAL_TRY(
         regal_bound_runtime(search->context, search->problem, &runtime_ns));
@@ -228,6 +232,8 @@ static regal_status judge(regal_search *search, regal_result *result) {
       regal_fitness_less(search->plan_fitness, judged))
     return regal_fail(search->context, REGAL_INTERNAL,
                       "the simulator and the verifier disagree on a plan");
+  REGAL_TRY(
+      regal_check_moved_sizes(search->context, search->problem, search->best));
   REGAL_TRY(complete_bounds(search));
   REGAL_TRY(
       regal_cost_before(search->context, search->problem, &result->before));
@@ -239,7 +245,17 @@ static regal_status judge(regal_search *search, regal_result *result) {
   return REGAL_OK;
 }
 
+/* Also what a method has proven is proven for the sizes that were assumed. */
+static void withdraw_bounds(regal_search *search) {
+  if (regal_has_bounds(search->problem))
+    return;
+  search->bound = (regal_bound){0};
+  if (search->stop == REGAL_STOP_BOUND)
+    search->stop = REGAL_STOP_DONE;
+}
+
 static void fill_result(regal_search *search, regal_result *result) {
+  withdraw_bounds(search);
   result->problem = search->problem;
   result->plan = search->best;
   result->bound = search->bound;

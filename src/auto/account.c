@@ -6,12 +6,19 @@
 
 #include <stdio.h>
 
-static double gap_of(const regal_search *search) {
-  int64_t bound = search->problem->objective == REGAL_MEMORY
-                      ? search->bound.peak_bytes
-                      : search->bound.runtime_ns;
-  double value = (double)search->best_fitness.value;
-  return bound > 0 ? 100 * (value / (double)bound - 1) : 0;
+#include "base/text.h"
+
+/* "12.34%", the gap to the lower bound; where there is none, the cost. */
+static void tell_cost(const regal_search *search, char *cost, size_t room) {
+  bool memory = search->problem->objective == REGAL_MEMORY;
+  int64_t bound = memory ? search->bound.peak_bytes : search->bound.runtime_ns;
+  int64_t value = search->best_fitness.value;
+  if (bound > 0 || !value)
+    snprintf(cost, room, "%.2f%%",
+             bound > 0 ? 100 * ((double)value / (double)bound - 1) : 0);
+  else
+    snprintf(cost, room, "%s",
+             (memory ? regal_show_bytes : regal_show_duration)(value).text);
 }
 
 /* How far into the budget; by the clock only if that is the budget. */
@@ -25,15 +32,15 @@ static void tell_when(const regal_search *search, char *when, size_t room) {
 
 void regal_account_add(regal_account *account, regal_search *search,
                        const char *what) {
-  char when[48];
+  char when[48], cost[48];
   regal_search_mark(search, what);
   size_t room = sizeof account->text - account->length;
   tell_when(search, when, sizeof when);
-  int wrote =
-      snprintf(account->text + account->length, room, "%s%s: %s%.2f%% after %s",
-               account->length ? "; " : "", what,
-               search->best_fitness.excess ? "beyond the limit, " : "",
-               gap_of(search), when);
+  tell_cost(search, cost, sizeof cost);
+  int wrote = snprintf(account->text + account->length, room,
+                       "%s%s: %s%s after %s", account->length ? "; " : "", what,
+                       search->best_fitness.excess ? "beyond the limit, " : "",
+                       cost, when);
   if (wrote > 0 && (size_t)wrote < room)
     account->length += (size_t)wrote;
   else

@@ -210,7 +210,7 @@ regal_status regal_builder_add_output(regal_builder *builder, uint32_t op,
   REGAL_TRY(check_total(&producer, "output size", &total, bytes));
   uint32_t port = builder->ops[op].outputs++;
   builder->outputs[builder->output_count++] =
-      (regal_built_output){bytes, op, port, is_final};
+      (regal_built_output){bytes, op, port, is_final, false};
   builder->total_bytes = total;
   return REGAL_OK;
 }

@@ -23,7 +23,7 @@ typedef struct regal_built_op {
 typedef struct regal_built_output {
   int64_t bytes;
   uint32_t op, port;
-  bool is_final;
+  bool is_final, unknown;
 } regal_built_output;
 
 typedef struct regal_built_input {

@@ -80,7 +80,9 @@ regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
   made->context = context;
   made->notes = NULL;
   made->note_count = made->note_capacity = 0;
-  if (!copy_arrays(graph, made)) {
+  if (graph->size_advice)
+    made->size_advice = regal_copy_text(context, graph->size_advice);
+  if (!copy_arrays(graph, made) || (graph->size_advice && !made->size_advice)) {
     regal_graph_free(made);
     return regal_fail_memory(context);
   }

@@ -161,6 +161,8 @@ static void fill_tensors(const finish *finish) {
     uint32_t tensor = graph->output_begin[op] + output->port;
     graph->bytes[tensor] = output->bytes;
     graph->is_final[tensor] = output->is_final;
+    graph->unknown[tensor] = output->unknown;
+    graph->unknown_tensors += output->unknown;
   }
 }
 

@@ -21,6 +21,7 @@ void regal_graph_free(regal_graph *graph) {
   for (size_t i = 0; i < graph->note_count; i++)
     regal_release(graph->context, (void *)graph->notes[i].text);
   regal_release(graph->context, graph->notes);
+  regal_release(graph->context, graph->size_advice);
   regal_release(graph->context, graph);
 }
 

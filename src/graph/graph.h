@@ -39,6 +39,7 @@ struct regal_graph {
   int64_t *bytes;         /* [tensors] */
   uint8_t *is_final;      /* [tensors] lives to the end */
   uint8_t *may_reuse;     /* [tensors] may take over an input that dies */
+  uint8_t *unknown;       /* [tensors] its bytes, 0, are not known */
 
   uint32_t *input_begin; /* [ops+1] */
   uint32_t *input;       /* [uses] distinct tensors that an op reads */
@@ -66,6 +67,12 @@ struct regal_graph {
   int64_t work_ns, critical_ns, tensor_bytes;
   int64_t total_resident_bytes; /* of ops, and once each parameter read */
 
+  /* Sizes that the reader could not find out. Where the user has given bytes
+   * for them, no tensor is `unknown`, but no bound means anything either. */
+  uint32_t unknown_tensors;
+  uint64_t assumed_sizes;
+  char *size_advice; /* what the user can do about unknown ones, or NULL */
+
   struct regal_note *notes; /* texts are owned */
   size_t note_count, note_capacity;
 };
@@ -84,6 +91,7 @@ struct regal_graph {
   ROW(bytes, (graph)->tensors)                                                 \
   ROW(is_final, (graph)->tensors)                                              \
   ROW(may_reuse, (graph)->tensors)                                             \
+  ROW(unknown, (graph)->tensors)                                               \
   ROW(input_begin, (size_t)(graph)->ops + 1)                                   \
   ROW(input, (graph)->uses)                                                    \
   ROW(use_begin, (size_t)(graph)->tensors + 1)                                 \
@@ -115,6 +123,12 @@ regal_status regal_graph_check_utf8(regal_context *context, const char *path,
                                     const regal_graph *graph,
                                     const char *format);
 
+/* Fails if a tensor of `chosen` ([tensors], such as graph->unknown) is chosen:
+ * "2 tensors of unknown size WHAT: NAMES; ADVICE". */
+regal_status regal_graph_check_sizes(regal_context *context,
+                                     const regal_graph *graph,
+                                     const uint8_t *chosen, const char *what);
+
 /* Adds a note; the text is formatted and copied. */
 regal_status regal_graph_add_note(regal_graph *graph, regal_note_kind kind,
                                   const char *format, ...) REGAL_FORMAT(3, 4);
@@ -132,6 +146,8 @@ void regal_builder_set_locator(regal_builder *builder, regal_locate_fn locate,
  * (each position once, in any order), and the number of nodes in the file. */
 void regal_builder_set_next_id(regal_builder *builder, uint32_t id);
 void regal_builder_set_file_nodes(regal_builder *builder, uint32_t nodes);
+/* Nobody knows the bytes of the output that was added last. */
+void regal_builder_set_unknown(regal_builder *builder);
 /* Finishes the graph if `status`, that of filling the builder, is fine;
  * otherwise frees the builder and hands the status on. */
 static inline regal_status regal_builder_end(regal_builder *builder,

@@ -350,6 +350,7 @@ static regal_status unroll(unroller *u, regal_graph **pipeline) {
   regal_release(u->context, u->name);
   if (status != REGAL_OK)
     return status;
+  made->assumed_sizes = u->graph->assumed_sizes;
   status = add_notes(u, made);
   if (status == REGAL_OK)
     *pipeline = made;
@@ -371,7 +372,8 @@ static regal_status check(regal_context *context, const regal_graph *step,
     return regal_fail(context, REGAL_BAD_INPUT,
                       "%u ops for %lld microbatches are too many", step->ops,
                       (long long)options->microbatches);
-  return REGAL_OK;
+  return regal_graph_check_sizes(context, step, step->unknown,
+                                 "cannot be repeated for microbatches");
 }
 
 regal_status regal_graph_pipeline(regal_context *context,

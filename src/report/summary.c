@@ -6,6 +6,8 @@
 #include "cost/verify/verify.h"
 #include "report/layout.h"
 
+#include <inttypes.h>
+
 /* A label and the columns after it are 12 wide. */
 
 /* -- The problem ----------------------------------------------------------- */
@@ -124,8 +126,13 @@ static void put_gap(regal_text *text, const regal_result *result) {
   int64_t value = figure(&result->cost, memory);
   int64_t bound = memory ? result->bound.peak_bytes : result->bound.runtime_ns;
   double gap = regal_layout_percent(value - bound, bound);
+  uint64_t assumed = result->problem->graph->assumed_sizes;
   regal_text_format(text, "%-12s", "quality");
-  if (value == bound)
+  if (assumed)
+    regal_text_format(text,
+                      "unknown: the sizes of %" PRIu64 " tensor%s assumed\n",
+                      assumed, assumed == 1 ? " is" : "s are");
+  else if (value == bound)
     regal_text_format(text, "proven optimal: %s equals the lower bound\n",
                       memory ? "peak memory" : "run time");
   else if (bound <= 0)
@@ -141,12 +148,13 @@ static void put_figure_row(regal_text *text, const regal_result *result,
   int64_t before = figure(&result->before, memory);
   int64_t after = figure(&result->cost, memory);
   int64_t bound = memory ? result->bound.peak_bytes : result->bound.runtime_ns;
-  regal_text_format(text, "%-12s%-12s%-12s%-12s%.1f%%\n",
-                    memory ? "peak memory" : "run time",
-                    show_figure(result, before, memory).text,
-                    show_figure(result, after, memory).text,
-                    show_figure(result, bound, memory).text,
-                    regal_layout_percent(before - after, before));
+  bool assumed = result->problem->graph->assumed_sizes > 0;
+  regal_text_format(
+      text, "%-12s%-12s%-12s%-12s%.1f%%\n", memory ? "peak memory" : "run time",
+      show_figure(result, before, memory).text,
+      show_figure(result, after, memory).text,
+      assumed ? "unknown" : show_figure(result, bound, memory).text,
+      regal_layout_percent(before - after, before));
 }
 
 static void put_rates(regal_text *text, const regal_result *result) {

@@ -39,10 +39,13 @@ static regal_status add_op(building *building, uint32_t node, const char *name,
 static regal_status add_tensor(const building *building, uint32_t op,
                                const char *name) {
   const regal_onnx *onnx = building->onnx;
-  uint32_t value = regal_onnx_local(onnx, REGAL_ONNX_MAIN, name);
-  return regal_builder_add_output(building->builder, op,
-                                  onnx->values[value].bytes,
-                                  onnx->values[value].is_final);
+  const regal_onnx_value *value =
+      &onnx->values[regal_onnx_local(onnx, REGAL_ONNX_MAIN, name)];
+  REGAL_TRY(regal_builder_add_output(building->builder, op, value->bytes,
+                                     value->is_final));
+  if (!value->shaped && !onnx->assumes_sizes)
+    regal_builder_set_unknown(building->builder);
+  return REGAL_OK;
 }
 
 /* The inputs that are no constants, as outputs of one op. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for symbolic dimensions: from --dim, or 1, with a note.
+/* Numbers for symbolic dimensions: from --dim or --shape (input_shapes.c), or
+ * 1, with a note.
  *
  * Only dimensions of the graph's inputs are counted as 1: the others follow
  * from them, by inference.
@@ -15,20 +16,30 @@
 #define MOST_SIZE (INT64_C(1) << 40)
 #define MOST_NAMES 1000
 
-typedef RegalOnnx__TensorShapeProto__Dimension dimension;
+typedef regal_onnx_dimension dimension;
 typedef RegalOnnx__ValueInfoProto value_info;
+
+bool regal_onnx_parse_size(const char *text, const char *end, int64_t *size) {
+  char *stop;
+  errno = 0;
+  long long value = strtoll(text, &stop, 10);
+  *size = value;
+  return regal_is_digit(*text) && stop == end && !errno && value >= 1 &&
+         value <= MOST_SIZE;
+}
 
 /* -- --dim ----------------------------------------------------------------- */
 
-static regal_onnx_size *find_size(const regal_onnx *onnx, const char *name) {
+regal_onnx_size *regal_onnx_find_size(const regal_onnx *onnx,
+                                      const char *name) {
   for (size_t i = 0; i < onnx->size_count; i++)
     if (!strcmp(onnx->sizes[i].name, name))
       return &onnx->sizes[i];
   return NULL;
 }
 
-static regal_status add_size(regal_onnx *onnx, const char *name, size_t length,
-                             int64_t value, bool given) {
+regal_status regal_onnx_add_size(regal_onnx *onnx, const char *name,
+                                 size_t length, int64_t value, bool given) {
   if (onnx->size_count == MOST_NAMES)
     return regal_fail(onnx->context, REGAL_BAD_INPUT,
                       "%s: more than %d symbolic dimensions", onnx->path,
@@ -58,19 +69,18 @@ static regal_status read_item(regal_onnx *onnx, const char *item,
     equals--;
   if (equals == item || equals[1] < '0' || equals[1] > '9')
     return fail_item(onnx, item, length);
-  char *end;
-  errno = 0;
-  long long value = strtoll(equals + 1, &end, 10);
-  if (end != item + length)
+  int64_t value;
+  size_t digits = strspn(equals + 1, "0123456789");
+  if (equals + 1 + digits != item + length)
     return fail_item(onnx, item, length);
-  if (errno || value < 1 || value > MOST_SIZE)
+  if (!regal_onnx_parse_size(equals + 1, item + length, &value))
     return regal_fail(onnx->context, REGAL_BAD_INPUT,
                       "--dim: the size in \"%.*s\" is not within 1 and 2^40",
                       (int)(length > 200 ? 200 : length), item);
   size_t name = (size_t)(equals - item);
-  REGAL_TRY(add_size(onnx, item, name, value, true));
+  REGAL_TRY(regal_onnx_add_size(onnx, item, name, value, true));
   const regal_onnx_size *last = &onnx->sizes[onnx->size_count - 1];
-  if (find_size(onnx, last->name) != last)
+  if (regal_onnx_find_size(onnx, last->name) != last)
     return regal_fail(onnx->context, REGAL_BAD_INPUT,
                       "--dim: %s is there twice", regal_quote(last->name).text);
   return REGAL_OK;
@@ -87,18 +97,18 @@ regal_status regal_onnx_read_sizes(regal_onnx *onnx) {
 
 /* -- Putting them in ------------------------------------------------------- */
 
-static void set_number(dimension *dim, int64_t value) {
+void regal_onnx_dim_set(dimension *dim, int64_t value) {
   dim->value_case = REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
   dim->dim_value = value;
 }
 
-static bool is_named(const dimension *dim) {
+bool regal_onnx_dim_is_named(const dimension *dim) {
   return dim->value_case ==
              REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-         *dim->dim_param;
+         *dim->dim_param && strcmp(dim->dim_param, "?") != 0;
 }
 
-static bool is_number(const dimension *dim) {
+bool regal_onnx_dim_is_number(const dimension *dim) {
   return dim->value_case ==
              REGAL_ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
          dim->dim_value >= 0;
@@ -118,22 +128,51 @@ static bool is_initializer(const regal_onnx_graph *graph, const char *name) {
   return false;
 }
 
+/* "x=N,3,N,N": what the user can give with --shape. */
+static regal_status keep_nameless(regal_onnx *onnx, const value_info *info) {
+  const RegalOnnx__TensorShapeProto *shape = shape_of(info);
+  regal_text text;
+  regal_text_init(&text, onnx->context);
+  regal_text_format(&text, "%s", info->name);
+  for (size_t i = 0; i < shape->n_dim; i++) {
+    regal_text_format(&text, i ? "," : "=");
+    if (regal_onnx_dim_is_number(shape->dim[i]))
+      regal_text_format(&text, "%lld", (long long)shape->dim[i]->dim_value);
+    else
+      regal_text_format(&text, "N");
+  }
+  char *copy =
+      text.failed ? NULL : regal_arena_alloc(&onnx->keep, text.size + 1, 1);
+  if (copy)
+    memcpy(copy, text.bytes, text.size);
+  regal_text_free(&text);
+  onnx->nameless_shape = copy;
+  return copy ? REGAL_OK : regal_fail_memory(onnx->context);
+}
+
+static regal_status settle_nameless(regal_onnx *onnx, const value_info *info,
+                                    dimension *dim) {
+  if (is_initializer(onnx->model->graph, info->name))
+    return REGAL_OK;
+  if (!onnx->nameless_shape)
+    REGAL_TRY(keep_nameless(onnx, info));
+  onnx->nameless++;
+  regal_onnx_dim_set(dim, 1);
+  return REGAL_OK;
+}
+
 /* An input's dimension without a number becomes a size of its own. */
 static regal_status settle_input(regal_onnx *onnx, const value_info *info) {
   RegalOnnx__TensorShapeProto *shape = shape_of(info);
   for (size_t i = 0; shape && i < shape->n_dim; i++) {
     dimension *dim = shape->dim[i];
-    if (is_number(dim))
+    const char *name = dim->dim_param;
+    if (regal_onnx_dim_is_number(dim))
       continue;
-    if (is_named(dim) && !find_size(onnx, dim->dim_param))
-      REGAL_TRY(
-          add_size(onnx, dim->dim_param, strlen(dim->dim_param), 1, false));
-    if (!is_named(dim)) {
-      if (is_initializer(onnx->model->graph, info->name))
-        return REGAL_OK;
-      onnx->nameless++;
-      set_number(dim, 1);
-    }
+    if (!regal_onnx_dim_is_named(dim))
+      REGAL_TRY(settle_nameless(onnx, info, dim));
+    else if (!regal_onnx_find_size(onnx, name))
+      REGAL_TRY(regal_onnx_add_size(onnx, name, strlen(name), 1, false));
   }
   return REGAL_OK;
 }
@@ -144,12 +183,13 @@ static void replace_in(const regal_onnx *onnx, value_info *const *infos,
     RegalOnnx__TensorShapeProto *shape = shape_of(infos[i]);
     for (size_t d = 0; shape && d < shape->n_dim; d++) {
       dimension *dim = shape->dim[d];
-      regal_onnx_size *size =
-          is_named(dim) ? find_size(onnx, dim->dim_param) : NULL;
+      regal_onnx_size *size = regal_onnx_dim_is_named(dim)
+                                  ? regal_onnx_find_size(onnx, dim->dim_param)
+                                  : NULL;
       if (!size)
         continue;
       size->used = true;
-      set_number(dim, size->value);
+      regal_onnx_dim_set(dim, size->value);
     }
   }
 }
@@ -171,10 +211,22 @@ static void replace_all(const regal_onnx *onnx, const regal_onnx_graph *graph) {
 
 regal_status regal_onnx_set_sizes(regal_onnx *onnx) {
   const regal_onnx_graph *graph = onnx->model->graph;
+  REGAL_TRY(regal_onnx_set_shapes(onnx));
   for (size_t i = 0; i < graph->n_input; i++)
     REGAL_TRY(settle_input(onnx, graph->input[i]));
   replace_all(onnx, graph);
   return REGAL_OK;
+}
+
+/* "?" is what some exporters write in place of a name. */
+static regal_status fail_unused(const regal_onnx *onnx, const char *name,
+                                const char *list) {
+  bool no_name = !strcmp(name, "?") && onnx->nameless_shape;
+  return regal_fail(
+      onnx->context, REGAL_BAD_INPUT,
+      "%s: --dim: the model has no dimension %s; it has %s%s%s", onnx->path,
+      regal_quote(name).text, *list ? list : "none with a name",
+      no_name ? "; use --shape " : "", no_name ? onnx->nameless_shape : "");
 }
 
 /* A name that is not in the model is a slip. */
@@ -190,10 +242,5 @@ regal_status regal_onnx_check_sizes(const regal_onnx *onnx) {
       at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
                              at ? ", " : "", regal_quote(size->name).text);
   }
-  if (!unused)
-    return REGAL_OK;
-  return regal_fail(onnx->context, REGAL_BAD_INPUT,
-                    "%s: --dim: the model has no dimension %s; it has %s",
-                    onnx->path, regal_quote(unused->name).text,
-                    *list ? list : "none with a name");
+  return unused ? fail_unused(onnx, unused->name, list) : REGAL_OK;
 }

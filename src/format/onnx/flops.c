@@ -107,6 +107,17 @@ double regal_onnx_flops_matmul(const regal_onnx_call *call) {
                regal_onnx_dim_at(regal_onnx_in(call, 0), turned ? -2 : -1));
 }
 
+/* Every row of the input meets each coefficient once; one row may come without
+ * its dimension. */
+double regal_onnx_flops_linear(const regal_onnx_call *call) {
+  const regal_onnx_value *rows = regal_onnx_in(call, 0);
+  const regal_onnx_attribute *coefficients =
+      regal_onnx_attribute_of(call->node, "coefficients");
+  bool one = rows && rows->shaped && rows->rank == 1;
+  return twice(one ? 1 : regal_onnx_dim_at(rows, 0),
+               coefficients ? (double)coefficients->n_floats : 0);
+}
+
 /* -- Einsum ---------------------------------------------------------------- */
 
 typedef struct subscripts {

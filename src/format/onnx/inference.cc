@@ -292,10 +292,16 @@ std::string op_of_error(const std::string &message) {
   return message.substr(begin, message.find_first_of(",)", begin) - begin);
 }
 
-bool disable(const std::string &op, GraphProto *graph) {
+/* The library has no shapes for maps (of ZipMap, say) and fails on them. */
+bool is_limit_of_library(const std::string &message) {
+  return message.find("type case unsupported") != std::string::npos;
+}
+
+/* Ops of no domain that is known are passed over. */
+bool disable(const std::string &op, bool in_any_domain, GraphProto *graph) {
   bool found = false;
   for (NodeProto &node : *graph->mutable_node())
-    if (node.op_type() == op && node.domain().empty()) {
+    if (node.op_type() == op && (in_any_domain || node.domain().empty())) {
       node.set_op_type("Disabled");
       found = true;
     }
@@ -304,7 +310,8 @@ bool disable(const std::string &op, GraphProto *graph) {
 
 /* Shapes in the file that contradict what the library infers are an error of
  * the file; but where the op may have changed since (DequantizeLinear did), the
- * file is right, and the op is left out. */
+ * file is right, and the op is left out. So is one that the library cannot
+ * infer at all. */
 void infer_fit(ModelProto *model, bool newer, bool follow_sizes) {
   const ModelProto before = *model;
   const onnx::ShapeInferenceOptions options(
@@ -313,8 +320,10 @@ void infer_fit(ModelProto *model, bool newer, bool follow_sizes) {
     onnx::shape_inference::InferShapes(*model, OpSchemaRegistry::Instance(),
                                        options);
   } catch (const onnx::InferenceError &error) {
+    const bool limit = is_limit_of_library(error.what());
     *model = before;
-    if (!newer || !disable(op_of_error(error.what()), model->mutable_graph()))
+    if (!(newer || limit) ||
+        !disable(op_of_error(error.what()), limit, model->mutable_graph()))
       throw;
     infer_fit(model, newer, follow_sizes);
   }

@@ -26,16 +26,6 @@ static bool are_constant(const regal_onnx_call *call, size_t first) {
   return true;
 }
 
-/* -- Shapes ---------------------------------------------------------------- */
-
-static void miss(regal_onnx *onnx, uint32_t value) {
-  regal_onnx_value *missed = &onnx->values[value];
-  if (missed->shaped || missed->missed)
-    return;
-  missed->missed = true;
-  regal_onnx_count(&onnx->counts.missing, missed->name);
-}
-
 /* -- Folding --------------------------------------------------------------- */
 
 static bool is_folded(const regal_onnx_call *call) {
@@ -146,7 +136,7 @@ static regal_status see(const regal_onnx_call *call) {
   output->constant = first->constant;
   set_constants(call, 1); /* Dropout's mask: true everywhere */
   REGAL_TRY(regal_onnx_infer_own(call));
-  miss(onnx, call->outputs[0]);
+  regal_onnx_need_size(onnx, call->outputs[0]);
   return REGAL_OK;
 }
 
@@ -158,7 +148,7 @@ regal_status regal_onnx_add_read(regal_onnx *onnx, uint32_t value) {
   if (!read->constant && read->scope != REGAL_ONNX_MAIN)
     return REGAL_OK;
   if (read->constant)
-    miss(onnx, root);
+    regal_onnx_need_size(onnx, root);
   if (!REGAL_RESERVE(onnx->context, onnx->reads, onnx->read_count,
                      onnx->read_capacity))
     return regal_fail_memory(onnx->context);
@@ -243,7 +233,7 @@ static regal_status run(const regal_onnx_call *call, regal_onnx_work *work) {
   REGAL_TRY(regal_onnx_infer_own(call));
   for (size_t i = 0; i < call->node->n_output; i++)
     if (call->outputs[i] != REGAL_NONE)
-      miss(call->onnx, call->outputs[i]);
+      regal_onnx_need_size(call->onnx, call->outputs[i]);
   for (size_t i = 0; i < call->node->n_input; i++)
     if (call->inputs[i] != REGAL_NONE)
       REGAL_TRY(regal_onnx_add_read(call->onnx, call->inputs[i]));

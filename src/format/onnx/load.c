@@ -70,7 +70,10 @@ regal_status regal_onnx_fail(const regal_onnx *onnx, const char *format, ...) {
 
 static regal_status interpret(regal_onnx *onnx, const void *bytes,
                               size_t size) {
+  onnx->assumes_sizes =
+      regal_option_given(onnx->options, "assume-unknown-bytes");
   REGAL_TRY(regal_onnx_read_sizes(onnx));
+  REGAL_TRY(regal_onnx_read_shapes(onnx));
   REGAL_TRY(regal_roofline_load(onnx->context, onnx->options->roofline,
                                 &onnx->roofline));
   REGAL_TRY(regal_onnx_read(onnx, bytes, size));
@@ -78,6 +81,7 @@ static regal_status interpret(regal_onnx *onnx, const void *bytes,
   REGAL_TRY(regal_onnx_check_sizes(onnx));
   REGAL_TRY(regal_onnx_walk(onnx));
   REGAL_TRY(regal_onnx_infer(onnx));
+  REGAL_TRY(regal_onnx_check_known(onnx));
   return regal_onnx_measure(onnx);
 }
 
@@ -86,7 +90,9 @@ static regal_status load(regal_onnx *onnx, const void *bytes, size_t size,
   regal_graph *made;
   REGAL_TRY(interpret(onnx, bytes, size));
   REGAL_TRY(regal_onnx_build(onnx, &made));
-  regal_status status = regal_onnx_add_notes(onnx, made);
+  regal_status status = regal_onnx_add_advice(onnx, made);
+  if (status == REGAL_OK)
+    status = regal_onnx_add_notes(onnx, made);
   if (status == REGAL_OK)
     *graph = made;
   else
@@ -104,6 +110,7 @@ regal_status regal_onnx_load(regal_context *context, const char *path,
   regal_names_init(&onnx.names, context);
   regal_status status = load(&onnx, bytes, size, graph);
   regal_release(context, onnx.sizes);
+  regal_release(context, onnx.shapes);
   regal_release(context, onnx.values);
   regal_names_free(&onnx.names);
   regal_release(context, onnx.parents);

@@ -9,10 +9,12 @@
 
 #include "graph/builder.h"
 
-/* "Foo" (3 times), "Bar" and 4 more */
-static void list_names(const regal_onnx_names *names, regal_text *text) {
+void regal_onnx_list(const regal_onnx_names *names, size_t most,
+                     regal_text *text) {
   uint64_t named = 0;
-  for (size_t i = 0; i < REGAL_ONNX_NAMED && names->name[i]; i++) {
+  if (most > REGAL_ONNX_NAMED)
+    most = REGAL_ONNX_NAMED;
+  for (size_t i = 0; i < most && names->name[i]; i++) {
     regal_text_format(text, "%s%s", i ? ", " : "",
                       regal_quote(names->name[i]).text);
     if (names->times[i] > 1)
@@ -33,7 +35,7 @@ static regal_status note_names(regal_graph *graph, regal_note_kind kind,
   regal_text_init(&text, graph->context);
   regal_text_format(&text, "%" PRIu64 " %s: ", names->count,
                     names->count == 1 ? one : several);
-  list_names(names, &text);
+  regal_onnx_list(names, REGAL_ONNX_NAMED, &text);
   regal_status status =
       text.failed ? regal_fail_memory(graph->context)
                   : regal_graph_add_note(graph, kind, "%s", text.bytes);
@@ -53,8 +55,9 @@ static regal_status note_sizes(const regal_onnx *onnx, regal_graph *graph) {
   return regal_graph_add_note(
       graph, REGAL_NOTE_ASSUMED,
       "%" PRIu64 " dimension%s of inputs with neither number nor name counted "
-      "as 1",
-      onnx->nameless, onnx->nameless == 1 ? "" : "s");
+      "as 1: set %s with --shape %s",
+      onnx->nameless, onnx->nameless == 1 ? "" : "s",
+      onnx->nameless == 1 ? "it" : "them", onnx->nameless_shape);
 }
 
 static regal_status note_nodes(const regal_onnx *onnx, regal_graph *graph) {
@@ -105,6 +108,24 @@ static regal_status note_opset(const regal_onnx *onnx, regal_graph *graph) {
   return REGAL_OK;
 }
 
+/* What was not known, and what it counts as. */
+static regal_status note_sizeless(const regal_onnx *onnx, regal_graph *graph) {
+  const regal_onnx_counts *counts = &onnx->counts;
+  regal_note_kind kind =
+      onnx->assumes_sizes ? REGAL_NOTE_ASSUMED : REGAL_NOTE_WARNING;
+  char one[96], several[96];
+  regal_shown bytes = regal_show_bytes(onnx->options->assume_unknown_bytes);
+  snprintf(one, sizeof one, "tensor without a shape, counted as %s",
+           bytes.text);
+  snprintf(several, sizeof several, "tensors without a shape, counted as %s%s",
+           bytes.text, onnx->assumes_sizes ? " each" : "");
+  REGAL_TRY(note_names(graph, kind, &counts->missing, one, several));
+  snprintf(one, sizeof one, "sequence or map, counted as %s", bytes.text);
+  snprintf(several, sizeof several, "sequences or maps, counted as %s",
+           bytes.text);
+  return note_names(graph, kind, &counts->no_tensors, one, several);
+}
+
 regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph) {
   const regal_onnx_counts *counts = &onnx->counts;
   REGAL_TRY(note_sizes(onnx, graph));
@@ -115,9 +136,7 @@ regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph) {
                        "ops of unknown types, their run times guessed by "
                        "their bytes"));
   REGAL_TRY(note_opset(onnx, graph));
-  REGAL_TRY(note_names(graph, REGAL_NOTE_WARNING, &counts->missing,
-                       "tensor without a shape, counted as 0 bytes",
-                       "tensors without a shape, counted as 0 bytes"));
+  REGAL_TRY(note_sizeless(onnx, graph));
   REGAL_TRY(note_names(graph, REGAL_NOTE_WARNING, &counts->unshaped_ops,
                        "op whose run time is guessed, for a shape is missing",
                        "ops whose run times are guessed, for shapes are "

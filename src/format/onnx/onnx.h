@@ -3,9 +3,10 @@
  *
  * The stages, each in its file:
  *   read.c     bytes -> message, without the contents of large tensors
- *   dims.c     numbers for symbolic dimensions
+ *   dims.c     numbers for symbolic dimensions, input_shapes.c for nameless
  *   walk.c     each node: folded, a view, or an op with its run time
  *   infer.c    shapes that the file does not have, and walk again
+ *   advice.c   too many sizes that remain unknown, and what to do about it
  *   measured.c run times measured by the user
  *   build.c    the graph
  *   notes.c    what was done, in words
@@ -45,11 +46,12 @@ typedef struct regal_onnx_value {
   uint32_t parameter; /* of a constant: in the builder, or REGAL_NONE */
   uint8_t type;       /* TensorProto.DataType; 0: unknown */
   bool made;          /* false: so far only its type is known */
+  bool no_tensor;     /* a sequence, a map or an optional value */
   bool shaped;        /* dims, type and bytes are known */
   bool constant;      /* known before the model runs */
   bool is_final;
   bool own_shape; /* the shape is our own inference's */
-  bool missed;    /* counted as one without a shape */
+  bool counted;   /* among those whose size matters */
 } regal_onnx_value;
 
 /* What a node, or all of a body, computes. */
@@ -78,7 +80,9 @@ typedef struct regal_onnx_counts {
   uint64_t folded, views;
   regal_onnx_names unknown_types; /* op types without a row in the table */
   regal_onnx_names unshaped_ops;  /* ops whose FLOPs need a shape */
-  regal_onnx_names missing;       /* values without a shape */
+  uint64_t sized;                 /* values whose sizes matter */
+  regal_onnx_names missing;       /* of these, tensors without a shape */
+  regal_onnx_names no_tensors;    /* of these, sequences and maps */
   regal_onnx_names unbounded;     /* loops of unknown length */
   double flops;
 } regal_onnx_counts;
@@ -91,19 +95,31 @@ typedef struct regal_onnx_size {
   bool used;
 } regal_onnx_size;
 
+/* --shape: an input and its shape. */
+typedef struct regal_onnx_input_shape {
+  const char *name;
+  int64_t *dims; /* [rank] */
+  size_t rank;
+  bool used;
+} regal_onnx_input_shape;
+
 typedef struct regal_onnx {
   regal_context *context;
   const char *path;
   const regal_options *options;
   regal_roofline roofline;
-  bool own_shapes;   /* infer those of simple ops ourselves */
-  regal_arena arena; /* the message, dims: until shapes are inferred */
-  regal_arena keep;  /* until the end */
+  bool own_shapes;    /* infer those of simple ops ourselves */
+  bool assumes_sizes; /* unknown ones are --assume-unknown-bytes */
+  regal_arena arena;  /* the message, dims: until shapes are inferred */
+  regal_arena keep;   /* until the end */
   regal_onnx_model *model;
 
   regal_onnx_size *sizes;
   size_t size_count, size_capacity;
+  regal_onnx_input_shape *shapes;
+  size_t shape_count, shape_capacity;
   uint64_t nameless; /* dimensions of inputs with neither number nor name */
+  const char *nameless_shape; /* "x=N,3,N,N", of the first such input */
 
   regal_onnx_value *values;
   size_t value_count, value_capacity;
@@ -132,15 +148,22 @@ regal_status regal_onnx_load(regal_context *context, const char *path,
 /* -- Stages ---------------------------------------------------------------- */
 
 regal_status regal_onnx_read(regal_onnx *onnx, const void *bytes, size_t size);
-/* Reads --dim, and puts numbers in place of names; on a model with inferred
- * shapes the second alone. */
+/* Reads --dim and --shape, and puts numbers in place of names; on a model with
+ * inferred shapes the latter alone. */
 regal_status regal_onnx_read_sizes(regal_onnx *onnx);
+regal_status regal_onnx_read_shapes(regal_onnx *onnx);
 regal_status regal_onnx_set_sizes(regal_onnx *onnx);
 regal_status regal_onnx_check_sizes(const regal_onnx *onnx);
+/* Puts the shapes of --shape into the model's inputs. */
+regal_status regal_onnx_set_shapes(regal_onnx *onnx);
 /* Fills values, ops, reads and counts again. */
 regal_status regal_onnx_walk(regal_onnx *onnx);
 /* Has ONNX infer what is missing, as far as it can. */
 regal_status regal_onnx_infer(regal_onnx *onnx);
+/* Refuses a model of which too many sizes are unknown. */
+regal_status regal_onnx_check_known(const regal_onnx *onnx);
+/* Tells the graph what is unknown or assumed, and what to do about it. */
+regal_status regal_onnx_add_advice(const regal_onnx *onnx, regal_graph *graph);
 regal_status regal_onnx_measure(regal_onnx *onnx);
 regal_status regal_onnx_build(regal_onnx *onnx, regal_graph **graph);
 regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph);
@@ -164,6 +187,9 @@ regal_status regal_onnx_set_type(regal_onnx *onnx, uint32_t value,
                                  const regal_onnx_type_proto *type);
 regal_status regal_onnx_set_shape(regal_onnx *onnx, uint32_t value, int type,
                                   const int64_t *dims, size_t rank);
+/* The size of this value matters: counts it, once, and what is not known of
+ * it. */
+void regal_onnx_need_size(regal_onnx *onnx, uint32_t value);
 /* Bits of an element, 0 for an unknown type. */
 unsigned regal_onnx_bits(int type);
 /* The first number of a constant, if it can be read. */
@@ -184,5 +210,23 @@ int64_t regal_onnx_attribute_int(const regal_onnx_node *node, const char *name,
                                  int64_t fallback);
 /* Counts a name; those that occur again are named once. */
 void regal_onnx_count(regal_onnx_names *names, const char *name);
+/* "Foo" (3 times), "Bar" and 4 more; `most` of them at most. */
+void regal_onnx_list(const regal_onnx_names *names, size_t most,
+                     regal_text *text);
+
+/* -- Dimensions (dims.c) ----------------------------------------------------
+ */
+
+typedef RegalOnnx__TensorShapeProto__Dimension regal_onnx_dimension;
+
+/* A size from 1 to 2^40; false for anything else. The text ends at `end`. */
+bool regal_onnx_parse_size(const char *text, const char *end, int64_t *size);
+regal_onnx_size *regal_onnx_find_size(const regal_onnx *onnx, const char *name);
+regal_status regal_onnx_add_size(regal_onnx *onnx, const char *name,
+                                 size_t length, int64_t value, bool given);
+bool regal_onnx_dim_is_number(const regal_onnx_dimension *dim);
+/* "?" is no name: twice, it is two dimensions. */
+bool regal_onnx_dim_is_named(const regal_onnx_dimension *dim);
+void regal_onnx_dim_set(regal_onnx_dimension *dim, int64_t value);
 
 #endif

@@ -24,6 +24,7 @@
 #define LRN regal_onnx_flops_lrn
 #define RECURRENT regal_onnx_flops_recurrent
 #define ATTENTION regal_onnx_flops_attention
+#define LINEAR regal_onnx_flops_linear
 #define PROJECTED regal_onnx_flops_projected_attention
 
 #define ELEMENTS REGAL_ONNX_ELEMENTWISE
@@ -216,6 +217,20 @@ static const regal_onnx_op_type types[] = {
     {"Upsample", OUTPUT, 4, 0},
     {"Where", OUTPUT, 1, ELEMENTS},
     {"Xor", OUTPUT, 1, ELEMENTS},
+    {"ai.onnx.ml.ArrayFeatureExtractor", NONE, 0, PART},
+    {"ai.onnx.ml.Binarizer", OUTPUT, 1, LIKE_FIRST},
+    {"ai.onnx.ml.CastMap", NONE, 0, 0},
+    {"ai.onnx.ml.CategoryMapper", NONE, 0, LIKE_FIRST},
+    {"ai.onnx.ml.DictVectorizer", NONE, 0, 0},
+    {"ai.onnx.ml.FeatureVectorizer", NONE, 0, 0},
+    {"ai.onnx.ml.Imputer", OUTPUT, 1, LIKE_FIRST},
+    {"ai.onnx.ml.LabelEncoder", NONE, 0, LIKE_FIRST},
+    {"ai.onnx.ml.LinearClassifier", LINEAR, 0, 0},
+    {"ai.onnx.ml.LinearRegressor", LINEAR, 0, 0},
+    {"ai.onnx.ml.Normalizer", OUTPUT, 3, LIKE_FIRST},
+    {"ai.onnx.ml.OneHotEncoder", NONE, 0, 0},
+    {"ai.onnx.ml.Scaler", OUTPUT, 2, LIKE_FIRST},
+    {"ai.onnx.ml.ZipMap", NONE, 0, 0},
     {"com.microsoft.Attention", PROJECTED, 4, LIKE_FIRST},
 };
 

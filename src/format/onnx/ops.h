@@ -71,6 +71,8 @@ double regal_onnx_flops_conv(const regal_onnx_call *call);
 double regal_onnx_flops_conv_transpose(const regal_onnx_call *call);
 double regal_onnx_flops_gemm(const regal_onnx_call *call);
 double regal_onnx_flops_matmul(const regal_onnx_call *call);
+/* ai.onnx.ml: the coefficients are an attribute. */
+double regal_onnx_flops_linear(const regal_onnx_call *call);
 double regal_onnx_flops_einsum(const regal_onnx_call *call);
 /* `factor` for each element of a window. */
 double regal_onnx_flops_pool(const regal_onnx_call *call);

@@ -153,7 +153,11 @@ static regal_status read_dims(regal_onnx *onnx,
 
 regal_status regal_onnx_set_type(regal_onnx *onnx, uint32_t value,
                                  const regal_onnx_type_proto *type) {
-  if (!type || type->value_case != REGAL_ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+  if (!type || type->value_case == REGAL_ONNX__TYPE_PROTO__VALUE__NOT_SET)
+    return REGAL_OK;
+  onnx->values[value].no_tensor =
+      type->value_case != REGAL_ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  if (onnx->values[value].no_tensor)
     return REGAL_OK;
   const RegalOnnx__TypeProto__Tensor *tensor = type->tensor_type;
   int64_t *dims = NULL;
@@ -166,6 +170,21 @@ regal_status regal_onnx_set_type(regal_onnx *onnx, uint32_t value,
     return REGAL_OK;
   return regal_onnx_set_shape(onnx, value, tensor->elem_type, dims,
                               tensor->shape->n_dim);
+}
+
+void regal_onnx_need_size(regal_onnx *onnx, uint32_t value) {
+  regal_onnx_value *needed = &onnx->values[value];
+  if (needed->counted)
+    return;
+  needed->counted = true;
+  onnx->counts.sized++;
+  if (needed->shaped)
+    return;
+  regal_onnx_count(needed->no_tensor ? &onnx->counts.no_tensors
+                                     : &onnx->counts.missing,
+                   needed->name);
+  if (onnx->assumes_sizes)
+    needed->bytes = onnx->options->assume_unknown_bytes;
 }
 
 /* -- Contents -------------------------------------------------------------- */

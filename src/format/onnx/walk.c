@@ -173,8 +173,7 @@ static regal_status declare_inputs(regal_onnx *onnx, uint32_t scope,
                              regal_quote(name).text);
     value->made = true;
     value->port = port++;
-    if (!value->shaped)
-      regal_onnx_count(&onnx->counts.missing, name);
+    regal_onnx_need_size(onnx, regal_onnx_local(onnx, scope, name));
   }
   return REGAL_OK;
 }

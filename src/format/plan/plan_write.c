@@ -26,6 +26,17 @@ static void write_rates(regal_text *text, const regal_result *result) {
                       rates.microbatches_per_second);
 }
 
+/* null where sizes were assumed: nothing is proven then. */
+static void write_bound(regal_text *text, const regal_result *result) {
+  if (result->problem->graph->assumed_sizes)
+    regal_text_format(text, " \"bound\": null,\n");
+  else
+    regal_text_format(
+        text, " \"bound\": {\"runtime_ns\": %lld, \"peak_bytes\": %lld},\n",
+        (long long)result->bound.runtime_ns,
+        (long long)result->bound.peak_bytes);
+}
+
 void regal_plan_write_head(regal_text *text, const regal_result *result) {
   const regal_problem *problem = result->problem;
   const regal_graph *graph = problem->graph;
@@ -46,9 +57,7 @@ void regal_plan_write_head(regal_text *text, const regal_result *result) {
                     (unsigned long long)result->evaluations, result->seconds);
   write_cost(text, result);
   write_rates(text, result);
-  regal_text_format(
-      text, " \"bound\": {\"runtime_ns\": %lld, \"peak_bytes\": %lld},\n",
-      (long long)result->bound.runtime_ns, (long long)result->bound.peak_bytes);
+  write_bound(text, result);
   regal_text_format(text,
                     " \"fits\": %s, \"stop\": \"%s\", \"threads\": %d, "
                     "\"version\": \"%s\"",

@@ -124,6 +124,63 @@ def endless_function():
     return written
 
 
+def nested_functions(depth):
+    """Functions that call the next one twice: 2^depth bodies, inlined."""
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
+    functions = []
+    for i in range(depth):
+        nodes = [helper.make_node("Relu", ["x"], ["y"])]
+        if i + 1 < depth:
+            nodes = [helper.make_node(f"F{i + 1}", ["x"], ["a"], domain="own"),
+                     helper.make_node(f"F{i + 1}", ["a"], ["y"], domain="own")]
+        functions.append(helper.make_function("own", f"F{i}", ["x"], ["y"],
+                                              nodes, imports))
+    written = model([helper.make_node("F0", ["x"], ["y"], domain="own")],
+                    [value("x", [1])], [value("y", None)],
+                    functions=functions)
+    written.opset_import.append(imports[1])
+    return written
+
+
+def slow_functions():
+    """As many as are allowed: some seconds."""
+    return nested_functions(19)
+
+
+def many_functions():
+    """More than can be inlined."""
+    return nested_functions(30)
+
+
+def reshape_by_doubling():
+    """The shape is computed, from 2^40 numbers."""
+    nodes = [helper.make_node("Shape", ["x"], ["c0"])]
+    for i in range(40):
+        nodes.append(helper.make_node("Concat", [f"c{i}"] * 2, [f"c{i + 1}"],
+                                      axis=0))
+    nodes.append(helper.make_node("Reshape", ["x", "c40"], ["y"]))
+    return model(nodes, [value("x", [1])], [value("y", None)])
+
+
+def zip_map():
+    """A classifier that returns maps, which have no shape."""
+    ml = "ai.onnx.ml"
+    entry = helper.make_map_type_proto(
+        INT64, helper.make_tensor_type_proto(FLOAT, []))
+    maps = helper.make_value_info("maps", helper.make_sequence_type_proto(entry))
+    written = model(
+        [helper.make_node("LinearClassifier", ["x"], ["label", "scores"],
+                          "classify", domain=ml, classlabels_ints=[0, 1, 2],
+                          coefficients=[1.0] * 6, intercepts=[0.0] * 3),
+         helper.make_node("Normalizer", ["scores"], ["normal"], "normalize",
+                          domain=ml, norm="L1"),
+         helper.make_node("ZipMap", ["normal"], ["maps"], "zip", domain=ml,
+                          classlabels_int64s=[0, 1, 2])],
+        [value("x", [3, 2])], [value("label", [3], INT64), maps])
+    written.opset_import.append(helper.make_opsetid(ml, 1))
+    return written
+
+
 def doubling():
     """Each Concat doubles what data propagation has to carry."""
     nodes = [helper.make_node("Shape", ["x"], ["c0"])]
@@ -136,7 +193,8 @@ def doubling():
 def main(folder):
     for make in (chain, chain_with_name, newer, newer_type, listed_axes,
                  contradiction, left_out_zero, domains, endless_function,
-                 doubling):
+                 doubling, slow_functions, many_functions,
+                 reshape_by_doubling, zip_map):
         save_model(make(), str(pathlib.Path(folder) / f"{make.__name__}.onnx"))
 
 

@@ -290,7 +290,7 @@ static void test_dims_without_name(void **state) {
   assert_int_equal(loaded_bytes(graph, "inputs", 0), 16);
   loaded_expect_note(graph, REGAL_NOTE_ASSUMED,
                      "2 dimensions of inputs with neither number nor name "
-                     "counted as 1");
+                     "counted as 1: set them with --shape x=N,N,4");
   regal_graph_free(graph);
 }
 
@@ -373,13 +373,15 @@ static void test_missing_shape(void **state) {
   onnx_output(&model, "z");
   if (!regal_onnx_known_opset())
     return;
-  regal_graph *graph = onnx_loaded(*state, &model, NULL);
+  regal_options options =
+      loaded_options(*state, "assume-unknown-bytes", "0", NULL);
+  regal_graph *graph = onnx_loaded(*state, &model, &options);
   assert_int_equal(loaded_bytes(graph, "foo", 0), 0);
   loaded_expect_note(graph, REGAL_NOTE_WARNING,
                      "1 op of unknown type, its run time guessed by its "
                      "bytes: \"Foo\"");
-  loaded_expect_note(graph, REGAL_NOTE_WARNING,
-                     "2 tensors without a shape, counted as 0 bytes: \"y\", "
+  loaded_expect_note(graph, REGAL_NOTE_ASSUMED,
+                     "2 tensors without a shape, counted as 0 B each: \"y\", "
                      "\"z\"");
   loaded_expect_note(graph, REGAL_NOTE_WARNING,
                      "1 op whose run time is guessed, for a shape is missing: "

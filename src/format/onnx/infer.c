@@ -157,8 +157,8 @@ static regal_status infer_once(regal_onnx *onnx) {
     return regal_fail_memory(onnx->context);
   regal_onnx__model_proto__pack(onnx->model, packed);
   regal_text_init(&inferred, onnx->context);
-  regal_status status = regal_onnx_infer_shapes(onnx->context, onnx->path,
-                                                packed, size, &inferred);
+  regal_status status = regal_onnx_infer_shapes(
+      onnx->context, onnx->path, packed, size, &onnx->budget, &inferred);
   regal_release(onnx->context, packed);
   if (status == REGAL_OK) {
     regal_arena_free(&onnx->arena);
@@ -196,5 +196,6 @@ regal_status regal_onnx_infer(regal_onnx *onnx) {
     REGAL_TRY(add_own_shapes(onnx));
     REGAL_TRY(infer_once(onnx));
   }
-  return *missing && !can_infer ? fail_missing(onnx) : REGAL_OK;
+  bool refused = *missing && !can_infer && !onnx->assumes_sizes;
+  return refused ? fail_missing(onnx) : REGAL_OK;
 }

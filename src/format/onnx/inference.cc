@@ -280,6 +280,63 @@ bool make_fit(ModelProto *model) {
   return in_model.newer;
 }
 
+/* -- Functions of the model ----------------------------------------------- */
+
+/* The library infers a function's body at each call. Functions that call each
+ * other twice make that 2^depth bodies, from a file of a few bytes. */
+class inlining {
+public:
+  explicit inlining(const ModelProto &model) {
+    for (const onnx::FunctionProto &function : model.functions())
+      functions_[function.domain() + ':' + function.name()].body = &function;
+    if (!functions_.empty())
+      count(model.graph(), 0);
+  }
+
+private:
+  static constexpr uint64_t most_nodes = 1000000;
+  static constexpr int most_depth = 200;
+
+  struct entry {
+    const onnx::FunctionProto *body = nullptr;
+    uint64_t nodes = 0; /* with those of the functions that it calls */
+    bool entered = false;
+  };
+
+  uint64_t count_call(entry *called, int depth) {
+    if (called->nodes == 0) {
+      if (called->entered || depth == most_depth)
+        throw bad_model("function " + called->body->name() +
+                        (called->entered ? " calls itself"
+                                         : " is called too deep in others"));
+      called->entered = true;
+      called->nodes = 1 + count(*called->body, depth + 1);
+    }
+    return called->nodes;
+  }
+
+  template <class Graph> uint64_t count(const Graph &graph, int depth) {
+    uint64_t nodes = 0;
+    for (const NodeProto &node : graph.node()) {
+      auto found = functions_.find(node.domain() + ':' + node.op_type());
+      nodes +=
+          found == functions_.end() ? 1 : count_call(&found->second, depth);
+      for (const AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          nodes += count(attribute.g(), depth);
+        for (const GraphProto &body : attribute.graphs())
+          nodes += count(body, depth);
+      }
+      if (nodes > most_nodes)
+        throw bad_model("the functions of the model, inlined, have more than " +
+                        std::to_string(most_nodes) + " nodes");
+    }
+    return nodes;
+  }
+
+  std::unordered_map<std::string, entry> functions_;
+};
+
 /* -- Inference ------------------------------------------------------------ */
 
 /* The op of "... (op_type:Relu, node name: x): ..."; "" if none is named. */
@@ -332,6 +389,7 @@ void infer_fit(ModelProto *model, bool newer, bool follow_sizes) {
 void infer(ModelProto *model, bool follow_sizes) {
   ModelProto copy = *model;
   const bool newer = make_fit(&copy);
+  const inlining checked(copy); /* with the domains as the library sees them */
   infer_fit(&copy, newer, follow_sizes);
   GraphProto *from = copy.mutable_graph(), *to = model->mutable_graph();
   to->mutable_value_info()->Swap(from->mutable_value_info());

@@ -104,7 +104,10 @@ regal_status regal_onnx_load(regal_context *context, const char *path,
                              const void *bytes, size_t size,
                              const regal_options *options,
                              regal_graph **graph) {
-  regal_onnx onnx = {.context = context, .path = path, .options = options};
+  regal_onnx onnx = {.context = context,
+                     .path = path,
+                     .options = options,
+                     .budget = {REGAL_ONNX_SECONDS, 0}};
   regal_arena_init(&onnx.arena, context);
   regal_arena_init(&onnx.keep, context);
   regal_names_init(&onnx.names, context);

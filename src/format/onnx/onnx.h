@@ -113,6 +113,7 @@ typedef struct regal_onnx {
   regal_arena arena;  /* the message, dims: until shapes are inferred */
   regal_arena keep;   /* until the end */
   regal_onnx_model *model;
+  regal_onnx_budget budget; /* of inference */
 
   regal_onnx_size *sizes;
   size_t size_count, size_capacity;

@@ -16,6 +16,14 @@
  * have changed since: what these make has no shape. */
 int64_t regal_onnx_known_opset(void);
 
+/* Seconds for inferring the shapes of one model, whatever it takes: the library
+ * may be asked more than once. */
+#define REGAL_ONNX_SECONDS 60
+typedef struct regal_onnx_budget {
+  double seconds;
+  double deadline; /* 0: not begun */
+} regal_onnx_budget;
+
 /* Appends the model (a ModelProto of `size` bytes) with all that can be
  * inferred added to the value_info and output of its graph. Symbolic dimensions
  * should have their numbers before: inference computes with numbers, but loses
@@ -23,6 +31,7 @@ int64_t regal_onnx_known_opset(void);
  * an error when shapes in the file contradict each other. */
 regal_status regal_onnx_infer_shapes(regal_context *context, const char *name,
                                      const void *model, size_t size,
+                                     regal_onnx_budget *budget,
                                      regal_text *inferred);
 
 #endif

@@ -8,8 +8,9 @@ int64_t regal_onnx_known_opset(void) {
 
 regal_status regal_onnx_infer_shapes(regal_context *context, const char *name,
                                      const void *model, size_t size,
+                                     regal_onnx_budget *budget,
                                      regal_text *inferred) {
-  (void)model, (void)size, (void)inferred;
+  (void)model, (void)size, (void)budget, (void)inferred;
   return regal_fail(context, REGAL_BAD_INPUT,
                     "%s: the model lacks shapes, and this regal was built "
                     "without ONNX's shape inference: install libonnx-dev and "

@@ -69,7 +69,7 @@
     "ONNX: the shape of an input, such as x=1,3,48,192; may be repeated") \
   BYTES(assume_unknown_bytes, "assume-unknown-bytes", 0, "BYTES", \
     "reading", RESULT, \
-    "ONNX: bytes of each tensor whose size is unknown; an error if not given") \
+    "ONNX: accept tensors of unknown size, and count each as this many bytes") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
     "ONNX: device for run times: h200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \

@@ -1,0 +1,1 @@
+regal inspect samples/onnx/transformer.onnx --shape y=8

@@ -67,7 +67,7 @@
     "ONNX: values of symbolic dimensions, such as batch=8,seq=128") \
   LIST(shape, "shape", "INPUT=SIZE,...", "reading", RESULT, \
     "ONNX: the shape of an input, such as x=1,3,48,192; may be repeated") \
-  BYTES(assume_unknown_bytes, "assume-unknown-bytes", 0, "BYTES", \
+  QUANTITY(assume_unknown_bytes, "assume-unknown-bytes", 0, BYTES, "BYTES", \
     "reading", RESULT, \
     "ONNX: accept tensors of unknown size, and count each as this many bytes") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \

@@ -359,6 +359,11 @@ REGAL_API regal_status regal_machine_create(regal_context *context,
                                             regal_machine **machine);
 REGAL_API void regal_machine_free(regal_machine *machine);
 REGAL_API uint32_t regal_machine_devices(const regal_machine *machine);
+/* The device with this number ("1") or name ("gpu1"); a text of digits is
+ * always a number. */
+REGAL_API regal_status regal_machine_find_device(const regal_machine *machine,
+                                                 const char *text,
+                                                 uint32_t *device);
 
 REGAL_API regal_status regal_machine_set_transfers(regal_machine *machine,
                                                    bool overlapped);
@@ -381,6 +386,10 @@ REGAL_API regal_status regal_machine_set_link(regal_machine *machine,
                                               uint32_t from, uint32_t to,
                                               int64_t latency_ns,
                                               int64_t bytes_per_s);
+REGAL_API regal_status regal_machine_get_link(const regal_machine *machine,
+                                              uint32_t from, uint32_t to,
+                                              int64_t *latency_ns,
+                                              int64_t *bytes_per_s);
 /* The time of an op on one device, which no speed changes; REGAL_NEVER: it
  * cannot run there. Its times on other devices stay as they are. */
 REGAL_API regal_status regal_machine_set_op_time(regal_machine *machine,

@@ -11,6 +11,8 @@
 #           serves, in a virtual environment in the user's cache
 #   browser chromium and node, for the tests of the page, and from npm what these
 #           need, into the user's cache
+#   python  Python's headers, and a virtual environment in the user's cache with
+#           what builds and tests the Python package (cffi, numpy, pytest, ...)
 #   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx,
 #           metis
 #
@@ -28,6 +30,7 @@ onnx_packages=(libonnx-dev g++:c++)
 metis_packages=(libmetis-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin:mpirun)
 browser_packages=(chromium:chromium nodejs:node npm:npm)
+python_packages=(python3:python3 python3-venv python3-dev)
 test_packages=("${onnx_packages[@]}" "${metis_packages[@]}" libcmocka-dev libjansson-dev
   clang:clang clang-format:clang-format llvm:llvm-symbolizer
   protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
@@ -81,20 +84,28 @@ install_clang_runtimes() {
 ortools_folder=${XDG_CACHE_HOME:-$HOME/.cache}/regal/ortools
 ortools_package=ortools==9.15.6755
 
-install_ortools() {
-  if [ -e "$ortools_folder/installed-$ortools_package" ]; then
+# Where CMake looks for it, too (cmake/python.cmake).
+python_folder=${XDG_CACHE_HOME:-$HOME/.cache}/regal/python
+python_modules=(scikit-build-core cffi numpy pytest networkx)
+
+# FOLDER PACKAGE...: a virtual environment with these, unless it is there.
+install_venv() {
+  local folder=$1
+  shift
+  local mark="$folder/installed-$*"
+  if [ -e "$mark" ]; then
     return
   fi
-  echo "setup: installing $ortools_package into $ortools_folder"
-  rm -rf "$ortools_folder"
-  python3 -m venv "$ortools_folder"
-  if ! "$ortools_folder/bin/python" -m pip install --quiet \
-    --disable-pip-version-check "$ortools_package"; then
-    echo "setup: could not install the Python package $ortools_package; is" \
-      "there a network?" >&2
+  echo "setup: installing $* into $folder"
+  rm -rf "$folder"
+  python3 -m venv "$folder"
+  if ! "$folder/bin/python" -m pip install --quiet \
+    --disable-pip-version-check "$@"; then
+    echo "setup: could not install the Python packages $*; is there a" \
+      "network?" >&2
     exit 1
   fi
-  touch "$ortools_folder/installed-$ortools_package"
+  touch "$mark"
 }
 
 # Where tests/page/run.sh looks for it, too.
@@ -127,10 +138,11 @@ for set in "${@:-build}"; do
   mpi) wanted+=("${mpi_packages[@]}") ;;
   ortools) wanted+=(python3:python3 python3-venv) ;;
   browser) wanted+=("${browser_packages[@]}") ;;
+  python) wanted+=("${python_packages[@]}") ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
     echo "setup: no set of packages '$set'; there are: build onnx metis" \
-      "mpi ortools browser test" >&2
+      "mpi ortools browser python test" >&2
     exit 1
     ;;
   esac
@@ -156,7 +168,10 @@ else
     "names): ${wanted[*]%%:*}" >&2
 fi
 case " $* " in
-*" ortools "*) install_ortools ;;
+*" ortools "*) install_venv "$ortools_folder" "$ortools_package" ;;
+esac
+case " $* " in
+*" python "*) install_venv "$python_folder" "${python_modules[@]}" ;;
 esac
 case " $* " in
 *" browser "*) install_browser_modules ;;

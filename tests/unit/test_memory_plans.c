@@ -211,6 +211,35 @@ static void graphs_are_read_as_arrays(void **state) {
   assert_int_equal(a.parameter_begin[a.ops], 0);
 }
 
+static void machines_are_read(void **state) {
+  (void)state;
+  regal_options options;
+  regal_machine *machine;
+  int64_t latency_ns, bytes_per_s;
+  uint32_t device = 7;
+  regal_options_init(&options);
+  options.latency = 5;
+  assert_int_equal(regal_machine_create(context, graph, &options, &machine),
+                   REGAL_OK);
+  assert_int_equal(regal_machine_set_name(machine, 1, "gpu"), REGAL_OK);
+  assert_int_equal(regal_machine_find_device(machine, "gpu", &device),
+                   REGAL_OK);
+  assert_int_equal(device, 1);
+  assert_int_equal(regal_machine_find_device(machine, "cpu", &device),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "there is no device \"cpu\"; the machine has \"gpu\"");
+  assert_int_equal(
+      regal_machine_get_link(machine, 0, 1, &latency_ns, &bytes_per_s),
+      REGAL_OK);
+  assert_int_equal(latency_ns, 5);
+  assert_int_equal(bytes_per_s, 0);
+  assert_int_equal(
+      regal_machine_get_link(machine, 0, 2, &latency_ns, &bytes_per_s),
+      REGAL_MISUSE);
+  regal_machine_free(machine);
+}
+
 /* -- Threads and memory ---------------------------------------------------- */
 
 static void *solve_in_own_context(void *cost) {
@@ -285,6 +314,7 @@ int main(void) {
       cmocka_unit_test(steps_have_times),
       cmocka_unit_test(a_search_starts_from_memory),
       cmocka_unit_test(graphs_are_read_as_arrays),
+      cmocka_unit_test(machines_are_read),
       cmocka_unit_test(a_graph_serves_several_contexts),
       cmocka_unit_test(no_failed_allocation_leaks),
   };

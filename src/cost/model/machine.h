@@ -69,10 +69,6 @@ uint32_t regal_machine_count_timed(const regal_machine *machine);
 /* -- Devices and ops by name (machine_names.c) ------------------------------
  */
 
-/* The device with this number ("1") or name ("gpu1"); a text of digits is
- * always a number. */
-regal_status regal_machine_find_device(const regal_machine *machine,
-                                       const char *text, uint32_t *device);
 /* "gpu1" or, without a name, "device 1": for people. Long names are cut, and
  * control characters become '?'. */
 typedef struct regal_device_label {

@@ -99,6 +99,11 @@ static regal_status find_number(const regal_machine *machine, const char *text,
 
 regal_status regal_machine_find_device(const regal_machine *machine,
                                        const char *text, uint32_t *device) {
+  if (!machine)
+    return REGAL_MISUSE;
+  if (!text || !device)
+    return regal_fail(machine->context, REGAL_MISUSE,
+                      "a device is found by its name or number");
   if (regal_is_number(text))
     return find_number(machine, text, device);
   uint32_t count = 0, found = 0;

@@ -93,6 +93,18 @@ regal_status regal_machine_set_link(regal_machine *machine, uint32_t from,
   return REGAL_OK;
 }
 
+regal_status regal_machine_get_link(const regal_machine *machine, uint32_t from,
+                                    uint32_t to, int64_t *latency_ns,
+                                    int64_t *bytes_per_s) {
+  REGAL_TRY(check_device(machine, from));
+  REGAL_TRY(check_device(machine, to));
+  if (!latency_ns || !bytes_per_s)
+    return MISUSE(machine, "a link needs a place for both its numbers");
+  *latency_ns = machine->latency_ns[from][to];
+  *bytes_per_s = machine->bandwidth[from][to];
+  return REGAL_OK;
+}
+
 regal_status regal_machine_set_op_time(regal_machine *machine, uint32_t id,
                                        uint32_t device, int64_t run_ns) {
   uint32_t op = 0;

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""regal: places and schedules the ops of a neural network's computation graph.
+
+>>> import regal
+>>> g = regal.Graph()
+>>> a = g.add_op("a", run_ns=1000, outputs=[4096])
+>>> b = g.add_op("b", run_ns=5000, outputs=[4096], inputs=[a])
+>>> c = g.add_op("c", run_ns=5000, outputs=[4096], inputs=[a])
+>>> d = g.add_op("d", run_ns=1000, outputs=[64], final=True, inputs=[b, c])
+>>> plan = regal.optimize(g, regal.Machine(devices=2, latency="100ns"))
+>>> plan.runtime_ns
+7200
+
+The package is the C library with names of its own (docs/python.md); all of its
+logic is in C.
+"""
+from ._graph import Graph, GraphInfo, Note, Op
+from ._library import (Error, FileError, InputError, InternalError,
+                       InvalidPlanError, MisuseError, OutOfMemoryError, decode,
+                       lib)
+from ._machine import Machine
+from ._plan import Bound, Cost, Plan, Rates
+from ._search import Progress, evaluate, optimize
+from ._tables import (MethodInfo, OptionInfo, Preset, methods, options,
+                      presets)
+
+__version__ = decode(lib.regal_version()) or ""
+
+__all__ = [
+    "Bound", "Cost", "Error", "FileError", "Graph", "GraphInfo", "InputError",
+    "InternalError", "InvalidPlanError", "Machine", "MethodInfo", "MisuseError",
+    "Note", "Op", "OptionInfo", "OutOfMemoryError", "Plan", "Preset",
+    "Progress", "Rates", "evaluate", "methods", "optimize", "options",
+    "presets", "__version__",
+]

@@ -1,0 +1,587 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: built op by op, from arrays, from networkx, or read from files.
+
+A graph is under construction until it is first used; then the library checks
+and sorts it, and it never changes again. Ops are named by their ids: the numbers
+that `add_op` returned, or positions in the file. Where a reader joined nodes,
+some ids have no op; `Graph.ids` has those that have one, ascending, and `names`,
+`ops` and the arrays are in the order of `ids`.
+"""
+import threading
+from typing import (Any, Dict, List, NamedTuple, Optional, Sequence, Tuple,
+                    Union)
+
+import numpy as np
+
+from ._library import (Context, Handle, MisuseError, Options, PathLike, decode,
+                       encode, enum_names, ffi, lib, path_bytes, report_text)
+
+Input = Union[int, Tuple[int, int]]
+
+
+class GraphInfo(NamedTuple):
+    """Statistics of a graph; the fields are those of C's regal_graph_info."""
+    ops: int
+    tensors: int
+    data_edges: int
+    control_edges: int
+    file_nodes: int
+    work_ns: int
+    critical_ns: int
+    tensor_bytes: int
+    resident_bytes: int
+    checksum: int
+    parameters: int
+    reusing_tensors: int
+
+
+class Note(NamedTuple):
+    """What the reader of a file assumed, dropped, joined, or warns of."""
+    kind: str
+    text: str
+
+
+class Op(NamedTuple):
+    """One op of a graph."""
+    id: int
+    name: str
+    run_ns: int
+    temporary_bytes: int
+    resident_bytes: int
+    outputs: List[int]               # bytes of each output
+    final: List[int]                 # outputs that live to the end
+    may_reuse: List[int]             # outputs that may overwrite an input
+    inputs: List[Tuple[int, int]]    # (producer, output)
+    control: List[int]               # ops that must end before
+    parameters: List[int]
+    device: Optional[str]
+    group: Optional[str]
+
+
+def _array(pointer: Any, count: int, dtype: Any) -> np.ndarray:
+    """A copy of a C array."""
+    size = count * np.dtype(dtype).itemsize
+    if not size:
+        return np.empty(0, dtype)
+    return np.frombuffer(ffi.buffer(pointer, size), dtype).copy()
+
+
+class _Arrays:
+    """A finished graph's arrays, with the library's own op numbers."""
+
+    def __init__(self, graph: Any) -> None:
+        c = ffi.new("regal_graph_arrays *")
+        lib.regal_graph_read(graph, c)
+        n, u32, i64 = c.ops, np.uint32, np.int64
+        self.id = _array(c.id, n, u32)
+        self.op_of_id = _array(c.op_of_id, c.ids, u32)
+        self.run_ns = _array(c.run_ns, n, i64)
+        self.temporary_bytes = _array(c.temporary_bytes, n, i64)
+        self.resident_bytes = _array(c.resident_bytes, n, i64)
+        self.output_begin = _array(c.output_begin, n + 1, u32)
+        self.producer = _array(c.producer, c.tensors, u32)
+        self.bytes = _array(c.bytes, c.tensors, i64)
+        self.is_final = _array(c.is_final, c.tensors, np.bool_)
+        self.may_reuse = _array(c.may_reuse, c.tensors, np.bool_)
+        self.input_begin = _array(c.input_begin, n + 1, u32)
+        self.input = _array(c.input, self.input_begin[-1], u32)
+        self.control_begin = _array(c.control_begin, n + 1, u32)
+        self.control = _array(c.control, self.control_begin[-1], u32)
+        self.parameter_bytes = _array(c.parameter_bytes, c.parameters, i64)
+        self.parameter_begin = _array(c.parameter_begin, n + 1, u32)
+        self.parameter = _array(c.parameter, self.parameter_begin[-1], u32)
+        # The library's op numbers in the order of ids.
+        self.by_id = np.argsort(self.id, kind="stable")
+
+
+class Graph:
+    """A computation graph: ops, their outputs, and who reads what.
+
+    >>> g = Graph()
+    >>> a = g.add_op("a", run_ns=1000, outputs=[4096])
+    >>> b = g.add_op("b", run_ns=2000, outputs=[64], final=[0], inputs=[a])
+    >>> len(g)
+    2
+    """
+
+    def __init__(self) -> None:
+        self._context = Context()
+        self._builder: Optional[Handle] = self._context.make(
+            "regal_builder", lib.regal_builder_create, lib.regal_builder_free)
+        self._graph: Optional[Handle] = None
+        self._read: Optional[_Arrays] = None
+        self._lock = threading.Lock()
+
+    # -- Building --------------------------------------------------------------
+
+    def _open(self) -> Any:
+        if self._builder is None:
+            raise MisuseError("the graph is in use: nothing can be added")
+        return self._builder.pointer
+
+    def add_op(self, name: str = "", run_ns: int = 0,
+               outputs: Sequence[int] = (), *,
+               final: Union[bool, Sequence[int]] = (),
+               inputs: Sequence[Input] = (), control: Sequence[int] = (),
+               parameters: Sequence[int] = (), temporary_bytes: int = 0,
+               resident_bytes: int = 0, may_reuse: Sequence[int] = (),
+               device: Union[None, int, str] = None,
+               group: Optional[str] = None) -> int:
+        """Adds an op and returns its id.
+
+        outputs: the bytes of each output. final: the outputs (positions in
+        `outputs`, or True for all) that live to the end. inputs: the ops whose
+        output is read, `a` or `(a, output)`. control: ops that must end before.
+        parameters: what `add_parameter` returned. may_reuse: outputs that may be
+        written over an input that is no longer needed. device: where it must
+        run, a number or a name. group: ops of one group share a device.
+        Ops and parameters that are named may be added later.
+        """
+        builder, check = self._open(), self._context.check
+        place = ffi.new("uint32_t *")
+        check(lib.regal_builder_add_op(builder, encode(name), int(run_ns),
+                                       int(temporary_bytes),
+                                       int(resident_bytes), place))
+        op = int(place[0])
+        last = set(range(len(outputs)) if final is True else final or ())
+        _check_ports("final", last, outputs)
+        for port, size in enumerate(outputs):
+            check(lib.regal_builder_add_output(builder, op, int(size),
+                                               port in last))
+        for source in inputs:
+            producer, port = source if isinstance(source, tuple) else (source,
+                                                                       0)
+            check(lib.regal_builder_add_input(builder, op, int(producer),
+                                              int(port)))
+        for before in control:
+            check(lib.regal_builder_add_control(builder, int(before), op))
+        for parameter in parameters:
+            check(lib.regal_builder_add_parameter_use(builder, op,
+                                                      int(parameter)))
+        for port in may_reuse:
+            check(lib.regal_builder_set_may_reuse(builder, op, int(port)))
+        if device is not None:
+            check(lib.regal_builder_set_device(builder, op,
+                                               encode(str(device))))
+        if group is not None:
+            check(lib.regal_builder_set_group(builder, op, encode(str(group))))
+        return op
+
+    def add_parameter(self, size: int) -> int:
+        """Adds a weight of so many bytes that ops may share; its number."""
+        place = ffi.new("uint32_t *")
+        self._context.check(lib.regal_builder_add_parameter(
+            self._open(), int(size), place))
+        return int(place[0])
+
+    def add_input(self, consumer: int, producer: int, port: int = 0) -> None:
+        """`consumer` reads an output of `producer`."""
+        self._context.check(lib.regal_builder_add_input(
+            self._open(), int(consumer), int(producer), int(port)))
+
+    def add_control(self, before: int, after: int) -> None:
+        """`after` waits for the end of `before`."""
+        self._context.check(lib.regal_builder_add_control(
+            self._open(), int(before), int(after)))
+
+    @property
+    def handle(self) -> Handle:
+        """The library's graph; the first use ends the construction."""
+        with self._lock:
+            if self._graph is None:
+                self._graph = self._finish()
+            return self._graph
+
+    def _finish(self) -> Handle:
+        builder, self._builder = self._builder, None
+        if builder is None:  # it failed before, with the message that is there
+            raise self._context.error(lib.REGAL_BAD_INPUT)
+        builder.forget()  # freed whatever happens
+        return self._context.make(
+            "regal_graph",
+            lambda c, place: lib.regal_builder_finish(builder.pointer, place),
+            lib.regal_graph_free)
+
+    @property
+    def pointer(self) -> Any:
+        """The library's graph, as cffi has it."""
+        return self.handle.pointer
+
+    # -- Files -----------------------------------------------------------------
+
+    @classmethod
+    def _of(cls, context: Context, handle: Handle) -> "Graph":
+        graph = cls.__new__(cls)
+        graph._context = context
+        graph._builder = None
+        graph._graph = handle
+        graph._read = None
+        graph._lock = threading.Lock()
+        return graph
+
+    @classmethod
+    def load(cls, path: PathLike, **reading: Any) -> "Graph":
+        """Reads a file: CostGraphDef, JSON or ONNX, plain or compressed.
+
+        Keyword arguments are the options of groups "reading" and "limits", such
+        as `dim="batch=8"` or `roofline="a100"`.
+        """
+        context = Context()
+        options = Options(context)
+        options.update(reading, ("reading", "limits"), "Graph.load")
+        return cls._of(context, context.make(
+            "regal_graph",
+            lambda c, place: lib.regal_graph_load(c, path_bytes(path),
+                                                  options.pointer, place),
+            lib.regal_graph_free))
+
+    @classmethod
+    def loads(cls, data: bytes, name: str = "bytes",
+              **reading: Any) -> "Graph":
+        """The same from memory; `name` stands for the path in messages."""
+        context = Context()
+        options = Options(context)
+        options.update(reading, ("reading", "limits"), "Graph.loads")
+        return cls._of(context, context.make(
+            "regal_graph",
+            lambda c, place: lib.regal_graph_load_bytes(
+                c, encode(name), ffi.from_buffer(data), len(data),
+                options.pointer, place),
+            lib.regal_graph_free))
+
+    def save(self, path: PathLike) -> None:
+        """Writes .pb, .pbtxt or .json, as the path's ending says."""
+        context = Context()
+        written = ffi.new("regal_graph_format *")
+        context.check(lib.regal_graph_format_of(context.pointer,
+                                                path_bytes(path), written))
+        context.check(lib.regal_graph_save(context.pointer, self.pointer,
+                                           path_bytes(path), written[0]))
+
+    def pipeline(self, microbatches: int, **options: Any) -> "Graph":
+        """The training step of several microbatches, from that of one.
+
+        Keyword arguments are the options of group "pipeline".
+        """
+        context = Context()
+        given = Options(context)
+        given.set("microbatches", microbatches)
+        given.update(options, ("pipeline",), "Graph.pipeline")
+        return Graph._of(context, context.make(
+            "regal_graph", lib.regal_graph_pipeline, lib.regal_graph_free,
+            self.pointer, given.pointer))
+
+    # -- Reading ---------------------------------------------------------------
+
+    @property
+    def _arrays(self) -> _Arrays:
+        if self._read is None:
+            self._read = _Arrays(self.pointer)
+        return self._read
+
+    def __len__(self) -> int:
+        return self.info.ops
+
+    def __repr__(self) -> str:
+        if self._graph is None:
+            return "<regal.Graph under construction>"
+        info = self.info
+        return f"<regal.Graph: {info.ops} ops, {info.tensors} tensors>"
+
+    @property
+    def info(self) -> GraphInfo:
+        """Statistics of the graph."""
+        c = ffi.new("regal_graph_info *")
+        lib.regal_graph_describe(self.pointer, c)
+        return GraphInfo(*(getattr(c, name) for name in GraphInfo._fields))
+
+    @property
+    def notes(self) -> List[Note]:
+        """What the reader assumed, dropped, joined, or warns of."""
+        kinds = enum_names("regal_note_kind", "REGAL_NOTE_")
+        notes = (lib.regal_graph_note(self.pointer, i)
+                 for i in range(lib.regal_graph_note_count(self.pointer)))
+        return [Note(kinds[note.kind], decode(note.text) or "")
+                for note in notes]
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of all ops, ascending."""
+        return self._arrays.id[self._arrays.by_id]
+
+    @property
+    def names(self) -> List[str]:
+        """The names of all ops, in the order of `ids`."""
+        c, names = ffi.new("regal_op_info *"), []
+        for op in self._arrays.by_id.tolist():
+            lib.regal_graph_op(self.pointer, op, c)
+            names.append(decode(c.name) or "")
+        return names
+
+    @property
+    def ops(self) -> List[Op]:
+        """All ops, in the order of `ids`."""
+        return [self._op(op) for op in self._arrays.by_id.tolist()]
+
+    def _op(self, op: int) -> Op:
+        a, c = self._arrays, ffi.new("regal_op_info *")
+        lib.regal_graph_op(self.pointer, op, c)
+        first, last = int(a.output_begin[op]), int(a.output_begin[op + 1])
+        read = a.input[a.input_begin[op]:a.input_begin[op + 1]]
+        before = a.control[a.control_begin[op]:a.control_begin[op + 1]]
+        used = a.parameter[a.parameter_begin[op]:a.parameter_begin[op + 1]]
+        producers = a.producer[read]
+        return Op(
+            id=int(c.id), name=decode(c.name) or "", run_ns=int(c.run_ns),
+            temporary_bytes=int(c.temporary_bytes),
+            resident_bytes=int(c.resident_bytes),
+            outputs=a.bytes[first:last].tolist(),
+            final=np.flatnonzero(a.is_final[first:last]).tolist(),
+            may_reuse=np.flatnonzero(a.may_reuse[first:last]).tolist(),
+            inputs=list(zip(a.id[producers].tolist(),
+                            (read - a.output_begin[producers]).tolist())),
+            control=a.id[before].tolist(), parameters=used.tolist(),
+            device=decode(c.device), group=decode(c.group))
+
+    def describe(self) -> str:
+        """The graph's statistics and notes as text, as `regal inspect`."""
+        return report_text(Context(), lib.regal_report_graph, self.pointer)
+
+    # -- Arrays ----------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(cls, run_ns: Any, *, edges: Any = None, tensors: Any = None,
+                    final: Any = None, may_reuse: Any = None,
+                    temporary_bytes: Any = None, resident_bytes: Any = None,
+                    names: Optional[Sequence[str]] = None, control: Any = None,
+                    parameter_bytes: Any = None, parameter_uses: Any = None,
+                    devices: Optional[Sequence[Any]] = None,
+                    groups: Optional[Sequence[Optional[str]]] = None
+                    ) -> "Graph":
+        """A graph of arrays; what `to_arrays` returns may be given back.
+
+        run_ns, temporary_bytes, resident_bytes, names, devices and groups have
+        one entry for each op. tensors: one array with the bytes of each op's
+        only output, or a pair of arrays, (op, bytes), where an op's outputs
+        count up. final, may_reuse: one truth value for each tensor. edges:
+        (producer, consumer) or (producer, consumer, output) arrays. control:
+        (before, after) arrays. parameter_uses: (op, parameter) arrays.
+        """
+        run = _vector("run_ns", run_ns)
+        count = len(run)
+        columns = {"temporary_bytes": _column(temporary_bytes, count,
+                                              "temporary_bytes"),
+                   "resident_bytes": _column(resident_bytes, count,
+                                             "resident_bytes")}
+        sizes, last = _outputs(tensors, final, count)
+        _check_length("names", names, count)
+        _check_length("devices", devices, count)
+        _check_length("groups", groups, count)
+        graph = cls()
+        for op in range(count):
+            graph.add_op(
+                names[op] if names is not None else f"op{op}", run[op],
+                sizes[op], final=last[op],
+                temporary_bytes=columns["temporary_bytes"][op],
+                resident_bytes=columns["resident_bytes"][op],
+                device=devices[op] if devices is not None else None,
+                group=groups[op] if groups is not None else None)
+        graph._add_reuse(may_reuse, tensors)
+        graph._add_edges(edges, control)
+        for size in _vector("parameter_bytes", parameter_bytes):
+            graph.add_parameter(size)
+        for op, parameter in _rows("parameter_uses", parameter_uses, 2):
+            graph._context.check(lib.regal_builder_add_parameter_use(
+                graph._open(), op, parameter))
+        return graph
+
+    def _add_edges(self, edges: Any, control: Any) -> None:
+        add = lib.regal_builder_add_input
+        builder, check = self._open(), self._context.check
+        for edge in _rows("edges", edges, 2, 3):
+            check(add(builder, edge[1], edge[0],
+                      edge[2] if len(edge) > 2 else 0))
+        for before, after in _rows("control", control, 2):
+            check(lib.regal_builder_add_control(builder, before, after))
+
+    def _add_reuse(self, may_reuse: Any, tensors: Any) -> None:
+        if may_reuse is None:
+            return
+        for place, (op, port) in zip(may_reuse, _places(tensors)):
+            if place:
+                self._context.check(lib.regal_builder_set_may_reuse(
+                    self._open(), op, port))
+
+    def to_arrays(self) -> Dict[str, Any]:
+        """The graph as arrays, with which `from_arrays` makes it again.
+
+        Ops are numbered by their place in `ids`, which for a graph built in
+        memory is their id.
+        """
+        a = self._arrays
+        rank = np.empty(len(a.id), np.int64)
+        rank[a.by_id] = np.arange(len(a.id))
+        port = np.arange(len(a.producer)) - a.output_begin[a.producer]
+        order = np.lexsort((port, rank[a.producer]))
+        reader = np.repeat(np.arange(len(a.id)), np.diff(a.input_begin))
+        waits = np.repeat(np.arange(len(a.id)), np.diff(a.control_begin))
+        user = np.repeat(np.arange(len(a.id)), np.diff(a.parameter_begin))
+        ops = self.ops
+        return {
+            "run_ns": a.run_ns[a.by_id],
+            "edges": (rank[a.producer[a.input]], rank[reader], port[a.input]),
+            "tensors": (rank[a.producer][order], a.bytes[order]),
+            "final": a.is_final[order],
+            "may_reuse": a.may_reuse[order],
+            "temporary_bytes": a.temporary_bytes[a.by_id],
+            "resident_bytes": a.resident_bytes[a.by_id],
+            "names": [op.name for op in ops],
+            "control": (rank[a.control], rank[waits]),
+            "parameter_bytes": a.parameter_bytes,
+            "parameter_uses": (rank[user], a.parameter.astype(np.int64)),
+            "devices": [op.device for op in ops],
+            "groups": [op.group for op in ops],
+        }
+
+    # -- networkx --------------------------------------------------------------
+
+    @classmethod
+    def from_networkx(cls, source: Any) -> "Graph":
+        """A graph of a networkx DiGraph or MultiDiGraph.
+
+        Attributes of nodes are the arguments of `add_op`; a node without
+        `outputs` has one output, as large as the largest `bytes` of its edges.
+        Attributes of edges: `port`, the output that is read, and `control`, true
+        for an edge without data. The graph's own attribute `parameters` has the
+        bytes of each parameter. Ids are positions in `source.nodes`.
+        """
+        graph = cls()
+        for size in source.graph.get("parameters", ()):
+            graph.add_parameter(size)
+        ids = {node: i for i, node in enumerate(source.nodes)}
+        for node, given in source.nodes(data=True):
+            known = {k: v for k, v in given.items() if k in _NODE_ATTRIBUTES}
+            known.setdefault("name", str(node))
+            if "outputs" not in known:
+                sizes = [int(edge.get("bytes", 0))
+                         for _, _, edge in source.out_edges(node, data=True)
+                         if not edge.get("control")]
+                known["outputs"] = [max(sizes, default=0)]
+            graph.add_op(**known)
+        for producer, consumer, edge in source.edges(data=True):
+            if edge.get("control"):
+                graph.add_control(ids[producer], ids[consumer])
+            else:
+                graph.add_input(ids[consumer], ids[producer],
+                                edge.get("port", 0))
+        return graph
+
+    def to_networkx(self) -> Any:
+        """A networkx MultiDiGraph whose nodes are ids (see from_networkx)."""
+        import networkx
+
+        made = networkx.MultiDiGraph(
+            parameters=self._arrays.parameter_bytes.tolist())
+        ops = self.ops
+        sizes = {op.id: op.outputs for op in ops}
+        for op in ops:
+            made.add_node(op.id, **{name: getattr(op, name)
+                                    for name in _NODE_ATTRIBUTES})
+        for op in ops:
+            for producer, port in op.inputs:
+                made.add_edge(producer, op.id, port=port,
+                              bytes=sizes[producer][port])
+            for before in op.control:
+                made.add_edge(before, op.id, control=True)
+        return made
+
+
+_NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
+                    "temporary_bytes", "resident_bytes", "parameters",
+                    "device", "group")
+
+
+# -- Arrays of callers, checked ------------------------------------------------
+
+def _check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
+    for port in ports:
+        if not 0 <= port < len(outputs):
+            raise MisuseError(f"{what}: there is no output {port}, the op has "
+                              f"{len(outputs)}")
+
+
+def _check_length(what: str, values: Optional[Sequence[Any]],
+                  count: int) -> None:
+    if values is not None and len(values) != count:
+        raise MisuseError(f"{what}: found {len(values)} entries, expected "
+                          f"{count}")
+
+
+def _vector(what: str, values: Any) -> List[int]:
+    if values is None:
+        return []
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+        raise MisuseError(f"{what}: found an array of {array.ndim} dimensions "
+                          f"and type {array.dtype}, expected one dimension of "
+                          "whole numbers")
+    return array.tolist()
+
+
+def _column(values: Any, count: int, what: str) -> List[int]:
+    if values is None:
+        return [0] * count
+    column = _vector(what, values)
+    _check_length(what, column, count)
+    return column
+
+
+def _rows(what: str, columns: Any, *widths: int) -> Any:
+    if columns is None:
+        return []
+    vectors = [_vector(what, column) for column in columns]
+    if len(vectors) not in widths or len({len(v) for v in vectors}) > 1:
+        raise MisuseError(f"{what}: found {len(vectors)} arrays of lengths "
+                          f"{[len(v) for v in vectors]}, expected "
+                          f"{' or '.join(map(str, widths))} of one length")
+    return zip(*vectors)
+
+
+def _is_pair(tensors: Any) -> bool:
+    return isinstance(tensors, tuple) and len(tensors) == 2
+
+
+def _places(tensors: Any) -> Any:
+    """(op, output) of each tensor."""
+    if not _is_pair(tensors):
+        return [(op, 0) for op in range(len(tensors))]
+    seen: Dict[int, int] = {}
+    places = []
+    for op in _vector("tensors", tensors[0]):
+        port = seen.get(op, 0)
+        seen[op] = port + 1
+        places.append((op, port))
+    return places
+
+
+def _outputs(tensors: Any, final: Any,
+             count: int) -> Tuple[List[List[int]], List[List[int]]]:
+    """The bytes of each op's outputs, and those that are final."""
+    sizes: List[List[int]] = [[] for _ in range(count)]
+    last: List[List[int]] = [[] for _ in range(count)]
+    if tensors is None:
+        _check_length("final", final, 0)
+        return sizes, last
+    if not _is_pair(tensors):
+        _check_length("tensors", tensors, count)
+    values = _vector("tensors", tensors[1] if _is_pair(tensors) else tensors)
+    places = _places(tensors)
+    _check_length("final", final, len(places))
+    _check_length("tensors", values, len(places))
+    for i, (op, port) in enumerate(places):
+        if not 0 <= op < count:
+            raise MisuseError(f"tensors: there is no op {op}")
+        sizes[op].append(values[i])
+        if final is not None and final[i]:
+            last[op].append(port)
+    return sizes, last

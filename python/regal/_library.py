@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way to the C library: contexts, errors, options and texts.
+
+Every Python call that needs one makes a context of its own: contexts are cheap,
+hold no state that outlives them, and two threads never share one. A graph has
+the context that it was made in, and is only read after that, which the library
+allows from any number of threads.
+
+An object of the library is a Handle, which also keeps what must outlive it: a
+result its problem, that its graph, and all of them their context. The garbage
+collector finalizes the objects of a cycle in any order. So a handle counts who
+uses it, children and its own Python object alike, and the last one frees it.
+The count is a set, and freeing takes from a list: both are atomic, where a
+number would be read and written in two steps.
+"""
+import numbers
+import os
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple, Union
+
+from ._regal import ffi, lib
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Error(Exception):
+    """A call of the library failed; the text is the library's message."""
+
+
+class InputError(Error, ValueError):
+    """A file or a value is malformed."""
+
+
+class FileError(Error, OSError):
+    """A file could not be read or written."""
+
+
+class MisuseError(Error, ValueError):
+    """The call itself is wrong."""
+
+
+class InvalidPlanError(Error, ValueError):
+    """A plan breaks a rule of the model; the message names rule and step."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """An allocation failed."""
+
+
+class InternalError(Error):
+    """A bug in regal: two parts of it disagree. Please report it."""
+
+
+_ERRORS = {
+    lib.REGAL_NO_MEMORY: OutOfMemoryError,
+    lib.REGAL_BAD_INPUT: InputError,
+    lib.REGAL_IO: FileError,
+    lib.REGAL_MISUSE: MisuseError,
+    lib.REGAL_INVALID_PLAN: InvalidPlanError,
+    lib.REGAL_INTERNAL: InternalError,
+}
+
+
+def encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def decode(pointer: Any) -> Optional[str]:
+    """The text at a `char *`; names in files need not be UTF-8."""
+    if pointer == ffi.NULL:
+        return None
+    return ffi.string(pointer).decode("utf-8", "surrogateescape")
+
+
+def enum_names(kind: str, prefix: str) -> Dict[int, str]:
+    """The names of C's enum, without their prefix, in lower case."""
+    return {value: name[len(prefix):].lower()
+            for value, name in ffi.typeof(kind).elements.items()}
+
+
+class Handle:
+    """An object of the library, freed after its last user.
+
+    A `pointer` is good as long as something holds its handle: keep the handle
+    in a variable while the pointer is used.
+    """
+
+    def __init__(self, pointer: Any, free: Callable[[Any], Any],
+                 *parents: "Handle") -> None:
+        self.pointer = pointer
+        self._free: List[Callable[[Any], Any]] = [free]
+        self._users: Set[int] = {id(self)}
+        self._parents = parents
+        for parent in parents:
+            parent._users.add(id(self))
+
+    def forget(self) -> None:
+        """The library has freed the object itself."""
+        self._free[:] = [lambda pointer: None]
+
+    def _release(self, user: int) -> None:
+        self._users.discard(user)
+        if self._users:
+            return
+        try:
+            free = self._free.pop()
+        except IndexError:
+            return
+        free(self.pointer)
+        for parent in self._parents:
+            parent._release(id(self))
+
+    def __del__(self) -> None:
+        self._release(id(self))
+
+
+class Context:
+    """A context of the library, and what is made in it."""
+
+    def __init__(self) -> None:
+        place = ffi.new("regal_context **")
+        if lib.regal_context_create(place, ffi.NULL) != lib.REGAL_OK:
+            raise OutOfMemoryError("out of memory")
+        self.handle = Handle(place[0], lib.regal_context_free)
+        self.pointer = self.handle.pointer
+
+    def check(self, status: int) -> None:
+        """Raises what a status means, with the library's message."""
+        if status != lib.REGAL_OK:
+            raise self.error(status)
+
+    def error(self, status: int) -> Error:
+        message = decode(lib.regal_error(self.pointer))
+        return _ERRORS.get(status, InternalError)(
+            message or decode(lib.regal_status_name(status)))
+
+    def make(self, kind: str, create: Callable[..., int],
+             free: Callable[[Any], Any], *arguments: Any,
+             parents: Tuple[Handle, ...] = ()) -> Handle:
+        """Calls `create(context, *arguments, &object)`."""
+        place = ffi.new(kind + " **")
+        self.check(create(self.pointer, *arguments, place))
+        return Handle(place[0], free, self.handle, *parents)
+
+
+def path_bytes(path: PathLike) -> bytes:
+    return os.fsencode(os.fspath(path))
+
+
+# -- Options -------------------------------------------------------------------
+
+# What a number without a unit means, by the type of the option.
+_UNITS = {lib.REGAL_OPTION_TIME: "ns", lib.REGAL_OPTION_RATE: "B/s"}
+
+
+def _option_text(value: Any, unit: str) -> bytes:
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
+    if isinstance(value, os.PathLike):
+        return os.fsencode(value)
+    if isinstance(value, numbers.Integral):
+        return encode(f"{int(value)}{unit}")
+    if isinstance(value, numbers.Real):
+        return encode(f"{float(value)!r}{unit}")
+    return encode(str(value))
+
+
+class Options:
+    """A set of the library's options, each checked when it is set."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._handle = context.make("regal_options", lib.regal_options_create,
+                                    lib.regal_options_free)
+        self.pointer = self._handle.pointer
+
+    def set(self, name: str, value: Any, cost_unit: str = "") -> None:
+        """Sets an option by its Python or its own name; None does nothing."""
+        if value is None:
+            return
+        option = encode(name.replace("_", "-"))
+        info = _option(option)
+        kind = None if info is None else info.type
+        unit = _UNITS.get(
+            kind, cost_unit if kind == lib.REGAL_OPTION_COST else "")
+        values = value if isinstance(value, (list, tuple)) else [value]
+        for one in values:
+            self._context.check(lib.regal_options_set(
+                self._context.pointer, self.pointer, option,
+                _option_text(one, unit)))
+
+    def update(self, given: Dict[str, Any], groups: Tuple[str, ...],
+               where: str, cost_unit: str = "") -> None:
+        """Sets keyword arguments, which must be options of these groups.
+        `cost_unit` is that of a cost which is given as a number."""
+        for name, value in given.items():
+            info = _option(encode(name.replace("_", "-")))
+            group = None if info is None else decode(info.group)
+            if group is not None and group not in groups:
+                raise TypeError(f"{where} takes no option {name!r}: it is one "
+                                f"of group {group!r}")
+            self.set(name, value, cost_unit)
+
+
+def _option(name: bytes) -> Any:
+    """C's description of an option, or None: there is no such option."""
+    index = lib.regal_option_find(name)
+    if index == lib.regal_option_count():
+        return None
+    return lib.regal_option_at(index)
+
+
+def quantity(option: str, value: Union[int, str]) -> int:
+    """The number that an option's text means, such as 2000 for latency "2us"."""
+    options = Options(Context())
+    options.set(option, value)
+    return getattr(options.pointer, option)
+
+
+# -- Texts ---------------------------------------------------------------------
+
+def report_text(context: Context, write: Callable[..., int],
+                *arguments: Any) -> str:
+    """What a report of the library writes to a stream."""
+    text, size = ffi.new("char **"), ffi.new("size_t *")
+    stream = lib.open_memstream(text, size)
+    if stream == ffi.NULL:
+        raise OutOfMemoryError("out of memory")
+    status = write(context.pointer, *arguments, stream)
+    lib.fclose(stream)
+    written = ffi.buffer(text[0], size[0])[:]
+    lib.free(text[0])
+    context.check(status)
+    return written.decode("utf-8", "replace")

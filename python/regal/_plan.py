@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: what a search or an evaluation returns.
+
+A Plan holds a result of the library with its problem. Ops are named by their
+ids, not by the library's own numbers. Arrays are made when they are first asked
+for.
+"""
+import html
+import os
+import tempfile
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ._graph import Graph
+from ._library import (Context, Handle, PathLike, decode, encode, ffi, lib,
+                       path_bytes, report_text)
+
+STEP = np.dtype([("kind", "U4"), ("op", np.int64), ("port", np.int32),
+                 ("device", np.int32), ("to", np.int32),
+                 ("start_ns", np.int64), ("end_ns", np.int64)])
+
+_C_STEP = np.dtype([("op", np.uint32), ("port", np.int32),
+                    ("device", np.uint16), ("to", np.uint16)])
+assert _C_STEP.itemsize == ffi.sizeof("regal_step")
+
+
+class Cost(NamedTuple):
+    """What a plan costs, by the verifier."""
+    runtime_ns: int
+    peak_bytes: np.ndarray  # of each device
+    max_peak_bytes: int     # the largest of them
+    excess_bytes: int       # beyond the memory limits
+
+
+class Bound(NamedTuple):
+    """No plan costs less."""
+    runtime_ns: int
+    peak_bytes: int  # of the device with the largest peak
+
+
+class Rates(NamedTuple):
+    """Of a plan for a pipeline; microbatches is 0 for other graphs."""
+    microbatches: int
+    bubble: float
+    microbatches_per_second: float
+
+
+class Plan:
+    """A plan: what runs where and when, and what it costs."""
+
+    def __init__(self, graph: Graph, problem: Handle, result: Handle,
+                 objective: str) -> None:
+        self._handles = problem, result
+        self._problem = problem.pointer
+        self._result = result.pointer
+        self._steps: Optional[np.ndarray] = None
+        self.graph = graph
+        self.objective = objective
+
+    # -- What it does ----------------------------------------------------------
+
+    @property
+    def devices(self) -> int:
+        """The number of devices of the machine."""
+        return int(lib.regal_problem_devices(self._problem))
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The steps in order: a structured array.
+
+        kind: "run" or "send"; op: the op that runs, or whose output is sent;
+        port: the output that is sent, -1 for a control transfer and for a run;
+        device: where it runs, or the sender; to: the receiver, or the device;
+        start_ns, end_ns: when, by the verifier.
+        """
+        if self._steps is None:
+            self._steps = self._read_steps()
+            self._steps.setflags(write=False)
+        return self._steps
+
+    def _read_steps(self) -> np.ndarray:
+        plan = self._result.plan
+        count = plan.step_count
+        times = np.zeros((2, count), np.int64)
+        start, end = (ffi.cast("int64_t *", ffi.from_buffer(row))
+                      for row in times)
+        context = Context()
+        context.check(lib.regal_plan_times(context.pointer, self._problem,
+                                           plan, start, end))
+        raw = np.frombuffer(ffi.buffer(plan.steps, count * _C_STEP.itemsize),
+                            _C_STEP)
+        steps = np.empty(count, STEP)
+        runs = raw["port"] == lib.REGAL_RUN
+        steps["kind"] = np.where(runs, "run", "send")
+        steps["op"] = self.graph._arrays.id[raw["op"]]
+        steps["port"] = np.where(runs, -1, raw["port"])
+        steps["device"], steps["to"] = raw["device"], raw["to"]
+        steps["start_ns"], steps["end_ns"] = times
+        return steps
+
+    @property
+    def order(self) -> np.ndarray:
+        """The ids of all ops in the order of the plan."""
+        steps = self.steps
+        return steps["op"][steps["kind"] == "run"]
+
+    @property
+    def placement(self) -> np.ndarray:
+        """The device of each op, by id; -1 where no op has this id."""
+        runs = self.steps[self.steps["kind"] == "run"]
+        placement = np.full(self.graph.info.file_nodes, -1, np.int64)
+        placement[runs["op"]] = runs["device"]
+        return placement
+
+    # -- What it costs ---------------------------------------------------------
+
+    def _cost(self, c: Any) -> Cost:
+        return Cost(int(c.runtime_ns),
+                    np.array([c.peak_bytes[a] for a in range(self.devices)],
+                             np.int64),
+                    int(c.max_peak_bytes), int(c.excess_bytes))
+
+    @property
+    def cost(self) -> Cost:
+        """What the plan costs."""
+        return self._cost(self._result.cost)
+
+    @property
+    def before(self) -> Cost:
+        """What everything on one device costs, in the graph's order."""
+        return self._cost(self._result.before)
+
+    @property
+    def runtime_ns(self) -> int:
+        """The run time in nanoseconds."""
+        return int(self._result.cost.runtime_ns)
+
+    @property
+    def peak_bytes(self) -> np.ndarray:
+        """The peak memory of each device."""
+        return self.cost.peak_bytes
+
+    @property
+    def bound(self) -> Bound:
+        """Lower bounds: no plan costs less."""
+        bound = self._result.bound
+        return Bound(int(bound.runtime_ns), int(bound.peak_bytes))
+
+    @property
+    def gap(self) -> float:
+        """How far the objective is above its bound: 0.05 is 5 percent."""
+        memory = self.objective == "memory"
+        cost = self._result.cost
+        value = cost.max_peak_bytes if memory else cost.runtime_ns
+        bound = self.bound.peak_bytes if memory else self.bound.runtime_ns
+        return value / bound - 1 if bound else float(value > 0)
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is within the memory limits."""
+        return bool(self._result.fits)
+
+    @property
+    def shortage(self) -> Optional[str]:
+        """Why no plan can be within the limits; None if that is not proven."""
+        return decode(self._result.shortage)
+
+    @property
+    def rates(self) -> Rates:
+        """Bubble and throughput of a pipeline."""
+        rates = lib.regal_result_rates(self._result)
+        return Rates(int(rates.microbatches), float(rates.bubble),
+                     float(rates.microbatches_per_second))
+
+    # -- How it was found ------------------------------------------------------
+
+    @property
+    def method(self) -> str:
+        """The method that found it; "given" after `evaluate`."""
+        return decode(self._result.method) or ""
+
+    @property
+    def stop(self) -> str:
+        """Why the search ended: done, budget, time, target, bound, interrupt
+        or no_fit."""
+        return decode(lib.regal_stop_name(self._result.stop)) or ""
+
+    @property
+    def account(self) -> str:
+        """One line: what the method did."""
+        return decode(self._result.account) or ""
+
+    @property
+    def seed(self) -> int:
+        return int(self._result.seed)
+
+    @property
+    def evaluations(self) -> int:
+        return int(self._result.evaluations)
+
+    @property
+    def seconds(self) -> float:
+        """How long the search took."""
+        return float(self._result.seconds)
+
+    @property
+    def threads(self) -> int:
+        return int(self._result.threads)
+
+    # -- Files and texts -------------------------------------------------------
+
+    def save(self, path: PathLike) -> None:
+        """Writes a plan file, which `regal evaluate` reads."""
+        context = Context()
+        context.check(lib.regal_plan_save(context.pointer, self._result,
+                                          path_bytes(path)))
+
+    def save_trace(self, path: PathLike) -> None:
+        """Writes a Chrome / Perfetto trace."""
+        context = Context()
+        context.check(lib.regal_trace_save(context.pointer, self._problem,
+                                           self._result.plan,
+                                           path_bytes(path)))
+
+    def summary(self) -> str:
+        """The result as text, as `regal optimize` prints it."""
+        return report_text(Context(), lib.regal_report_summary, self._result)
+
+    def timeline(self, columns: int = 100) -> str:
+        """What each device does over time, so many characters wide."""
+        return report_text(Context(), lib.regal_report_timeline, self._problem,
+                           self._result.plan, int(columns))
+
+    def explain(self) -> str:
+        """Where the plan's time and memory go."""
+        return report_text(Context(), lib.regal_report_explain, self._problem,
+                           self._result.plan)
+
+    def to_html(self, path: Optional[PathLike] = None,
+                title: Optional[str] = None) -> str:
+        """A page about the plan for a browser, one HTML file; its text, which
+        is also written to `path` if that is given."""
+        if path is not None:
+            self._save_page(path, title)
+            with open(path, encoding="utf-8") as page:
+                return page.read()
+        with tempfile.TemporaryDirectory() as folder:
+            return self.to_html(os.path.join(folder, "plan.html"), title)
+
+    def _save_page(self, path: PathLike, title: Optional[str]) -> None:
+        context = Context()
+        context.check(lib.regal_report_html(
+            context.pointer, ffi.NULL if title is None else encode(title),
+            ffi.new("regal_result *[]", [self._result]), ffi.NULL, 1,
+            path_bytes(path)))
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        page = html.escape(self.to_html(), quote=True)
+        return (f'<iframe srcdoc="{page}" sandbox="allow-scripts" '
+                'style="width: 100%; height: 600px; border: 0"></iframe>')
+
+    def __repr__(self) -> str:
+        return (f"<regal.Plan: {self.runtime_ns} ns, peak "
+                f"{self.cost.max_peak_bytes} bytes on {self.devices} devices, "
+                f"{100 * self.gap:.1f}% above the bound, by {self.method}>")
+
+
+# -- Plans of callers ----------------------------------------------------------
+
+def c_steps(graph: Graph, steps: Any) -> Any:
+    """Steps of a caller as an array of C's regal_step."""
+    given = np.asarray(steps)
+    known = {"kind", "op", "port", "device", "to"}
+    if given.dtype.names is None or not known <= set(given.dtype.names):
+        raise TypeError("steps: expected a structured array with the fields "
+                        "kind, op, port, device and to, as Plan.steps has")
+    numbers = graph._arrays.op_of_id
+    op = np.asarray(given["op"], np.int64)
+    inside = (op >= 0) & (op < len(numbers))
+    raw = np.empty(len(given), _C_STEP)
+    # An id without an op becomes a number without one: the verifier says which.
+    raw["op"] = np.where(inside, numbers[np.where(inside, op, 0)], 0xFFFFFFFF)
+    raw["port"] = np.where(given["kind"] == "run", lib.REGAL_RUN, given["port"])
+    raw["device"], raw["to"] = given["device"], given["to"]
+    return raw
+
+
+def plan_handle(context: Context, graph: Graph, problem: Handle,
+                given: Any) -> Handle:
+    """The library's plan of a file, a Plan, or an array of steps."""
+    if isinstance(given, (str, os.PathLike)):
+        return context.make("regal_plan", lib.regal_plan_load,
+                            lib.regal_plan_free, problem.pointer,
+                            path_bytes(given))
+    raw = c_steps(graph, given.steps if isinstance(given, Plan) else given)
+    return context.make("regal_plan", lib.regal_plan_from_steps,
+                        lib.regal_plan_free, problem.pointer,
+                        ffi.cast("regal_step *", ffi.from_buffer(raw)),
+                        len(raw))
+
+
+def order_handle(context: Context, problem: Handle, order: np.ndarray,
+                 devices: np.ndarray) -> Handle:
+    """The library's plan of ids in order, and a device for each."""
+    ids = np.ascontiguousarray(order, np.uint32)
+    places = np.ascontiguousarray(devices, np.uint16)
+    return context.make("regal_plan", lib.regal_plan_from_ids,
+                        lib.regal_plan_free, problem.pointer,
+                        ffi.cast("uint32_t *", ffi.from_buffer(ids)),
+                        ffi.cast("uint16_t *", ffi.from_buffer(places)),
+                        len(ids))

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""optimize and evaluate.
+
+A search runs in a thread of its own, without Python's lock, while the calling
+thread waits and hands progress on. So Ctrl-C arrives at once wherever the search
+is, and progress functions run in the thread that called `optimize`. What the
+library does depends on neither.
+"""
+import os
+import queue
+import threading
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from ._graph import Graph
+from ._library import (Context, Handle, MisuseError, Options, PathLike, ffi,
+                       lib, path_bytes)
+from ._machine import Machine
+from ._plan import Plan, order_handle, plan_handle
+
+_SEARCH_GROUPS = ("objective", "search", "brkga", "anneal")
+
+
+class Progress(NamedTuple):
+    """How far a search is."""
+    evaluations: int
+    seconds: float
+    best: int   # the objective: nanoseconds or bytes
+    bound: int  # its lower bound
+    fits: bool
+
+
+@ffi.def_extern()
+def regal_python_progress(state: Any, progress: Any) -> None:
+    """The library's progress function: hands on to the waiting thread."""
+    ffi.from_handle(state).put(Progress(
+        int(progress.evaluations), float(progress.seconds), int(progress.best),
+        int(progress.bound), bool(progress.fits)))
+
+
+class _Running:
+    """A call of the library in a thread of its own."""
+
+    def __init__(self, context: Context, call: Callable[[], int]) -> None:
+        self._context = context
+        self._call = call
+        self._events: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        self._handle = ffi.new_handle(self._events)
+
+    def _run(self) -> None:
+        self._events.put(self._call())
+
+    def _stop(self) -> None:
+        lib.regal_stop_request(self._context.pointer)
+
+    def wait(self, progress: Optional[Callable[[Progress], Any]]) -> int:
+        """The call's status, after it has ended in any case."""
+        if progress is not None:
+            lib.regal_set_progress(self._context.pointer,
+                                   lib.regal_python_progress, self._handle)
+        threading.Thread(target=self._run, name="regal search",
+                         daemon=True).start()
+        failure: Optional[BaseException] = None
+        while True:
+            try:
+                event = self._events.get()
+                if not isinstance(event, Progress):
+                    break
+                if progress is not None and failure is None:
+                    if progress(event) is False:
+                        self._stop()
+            except KeyboardInterrupt:
+                self._stop()
+            except BaseException as problem:  # of the caller's function
+                failure = problem
+                self._stop()
+        lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
+        if failure is not None:
+            raise failure
+        return int(event)
+
+
+def _problem(context: Context, graph: Graph, machine: Optional[Machine],
+             options: Options) -> Handle:
+    made = (machine or Machine()).make(context, graph)
+    return context.make("regal_problem", lib.regal_problem_create_on,
+                        lib.regal_problem_free, made.pointer, options.pointer,
+                        parents=(graph.handle,))
+
+
+def optimize(graph: Graph, machine: Optional[Machine] = None,
+             objective: str = "runtime", time: Optional[float] = None,
+             evaluations: Optional[int] = None, method: Optional[str] = None,
+             seed: int = 1, threads: int = 0,
+             start: Union[None, Plan, PathLike, np.ndarray] = None,
+             progress: Optional[Callable[[Progress], Any]] = None,
+             **options: Any) -> Plan:
+    """Searches for a plan.
+
+    objective: "runtime" or "memory" (the largest peak). time: seconds.
+    evaluations: the budget; with it alone the plan depends on the seed, not on
+    the machine at hand. Without both the budget is the program's own: about a
+    second for `auto`, and the same plan each time. method: one of
+    `regal.methods()`. threads: 0 is one for each core. start: a plan to begin
+    with (a Plan, a file, or steps); the result is never worse. progress: called
+    with a Progress at each improvement and a few times a second; if it returns
+    False, the search ends. Other keyword arguments are the program's options of
+    the search (`regal.options()`), with underscores for hyphens.
+
+    Ctrl-C ends the search and keeps the best plan; `Plan.stop` is then
+    "interrupt".
+    """
+    context = Context()
+    given = Options(context)
+    given.update(dict(options, objective=objective, time=time,
+                      evaluations=evaluations, method=method, seed=seed,
+                      threads=threads), _SEARCH_GROUPS, "optimize",
+                 cost_unit="" if objective == "memory" else "ns")
+    problem = _problem(context, graph, machine, given)
+    begin = None
+    if start is not None:
+        begin = plan_handle(context, graph, problem, start)
+
+    def search(c: Any, place: Any) -> int:
+        return _Running(context, lambda: lib.regal_optimize_from(
+            c, problem.pointer, given.pointer,
+            begin.pointer if begin else ffi.NULL, place)).wait(progress)
+
+    result = context.make("regal_result", search, lib.regal_result_free,
+                          parents=(problem,))
+    return Plan(graph, problem, result, objective)
+
+
+def evaluate(graph: Graph, machine: Optional[Machine] = None,
+             plan: Union[None, Plan, PathLike, np.ndarray] = None, *,
+             order: Optional[Sequence[int]] = None,
+             placement: Optional[Sequence[int]] = None,
+             objective: str = "runtime") -> Plan:
+    """Verifies a plan and computes its cost; no search runs.
+
+    plan: a Plan, a plan file or a file with a bare order, or steps as
+    `Plan.steps` has. Or order: all ids in order (by default the graph's own),
+    and placement: the device of each op, by id (by default 0); transfers are
+    then inserted just before their first reader.
+
+    Without a machine, a Plan's or a plan file's own is used. A plan that breaks
+    a rule raises InvalidPlanError.
+    """
+    if (plan is None) == (order is None and placement is None):
+        raise MisuseError("evaluate needs a plan, or an order or placement")
+    context = Context()
+    given = Options(context)
+    given.set("objective", objective)
+    if machine is None and isinstance(plan, Plan) and plan.graph is graph:
+        problem = plan._handles[0]
+    elif machine is None and isinstance(plan, (str, os.PathLike)):
+        problem = _file_problem(context, graph, plan, given)
+    else:
+        problem = _problem(context, graph, machine, given)
+    if plan is not None:
+        steps = plan_handle(context, graph, problem, plan)
+    else:
+        steps = _order(context, graph, problem, order, placement)
+    result = context.make("regal_result", lib.regal_evaluate,
+                          lib.regal_result_free, problem.pointer,
+                          steps.pointer, parents=(problem,))
+    return Plan(graph, problem, result, objective)
+
+
+def _file_problem(context: Context, graph: Graph, path: PathLike,
+                  options: Options) -> Handle:
+    """The problem on the machine that a plan file records."""
+    context.check(lib.regal_plan_options(context.pointer, path_bytes(path),
+                                         options.pointer))
+    return context.make("regal_problem", lib.regal_problem_create,
+                        lib.regal_problem_free, graph.pointer,
+                        options.pointer, parents=(graph.handle,))
+
+
+def _order(context: Context, graph: Graph, problem: Handle,
+           order: Optional[Sequence[int]],
+           placement: Optional[Sequence[int]]) -> Handle:
+    ids = np.asarray(graph._arrays.id if order is None else order, np.int64)
+    nodes = graph.info.file_nodes
+    if placement is None:
+        devices = np.zeros(len(ids), np.int64)
+    else:
+        by_id = np.asarray(placement, np.int64)
+        if by_id.shape != (nodes,):
+            raise MisuseError(f"placement: found {by_id.size} entries, "
+                              f"expected {nodes}, one for each id")
+        wrong = ids[(ids < 0) | (ids >= nodes)]
+        if len(wrong):
+            raise MisuseError(f"order: there is no op with id {wrong[0]}")
+        devices = by_id[ids]
+    if len(devices) and not 0 <= devices.min() <= devices.max() <= 0xFFFF:
+        raise MisuseError("placement: a device is out of range")
+    if len(ids) and not 0 <= ids.min() <= ids.max() <= 0xFFFFFFFF:
+        raise MisuseError("order: an id is out of range")
+    return order_handle(context, problem, ids, devices)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: built, from arrays and networkx, read, written, refused."""
+import numpy as np
+import pytest
+
+import regal
+
+
+def rich():
+    """Everything that a graph can have."""
+    g = regal.Graph()
+    weight = g.add_parameter(1 << 20)
+    a = g.add_op("a", run_ns=10, outputs=[8, 16], temporary_bytes=3)
+    b = g.add_op("b", 20, [32], inputs=[a, (a, 1)], parameters=[weight],
+                 resident_bytes=5, may_reuse=[0], device=1)
+    c = g.add_op("c", 30, control=[a], parameters=[weight], group="pair")
+    g.add_op("d", 40, [64, 4], final=[1], inputs=[b], control=[c],
+             group="pair", device="gpu0")
+    return g
+
+
+def test_ops_are_what_was_added():
+    a, b, c, d = rich().ops
+    assert a.outputs == [8, 16] and a.temporary_bytes == 3 and a.run_ns == 10
+    assert b.inputs == [(0, 0), (0, 1)] and b.parameters == [0]
+    assert b.resident_bytes == 5 and b.may_reuse == [0] and b.device == "1"
+    assert c.control == [0] and c.group == "pair" and c.outputs == []
+    assert d.final == [1] and d.device == "gpu0" and d.control == [2]
+
+
+def test_info_and_names(diamond):
+    assert len(diamond) == 4
+    assert diamond.names == ["split", "left", "right", "join"]
+    assert diamond.ids.tolist() == [0, 1, 2, 3]
+    assert diamond.info.work_ns == 12000
+    assert diamond.info.critical_ns == 7000
+    assert diamond.notes == []
+    assert repr(diamond) == "<regal.Graph: 4 ops, 4 tensors>"
+    assert diamond.describe().startswith("ops             4\n")
+
+
+def test_a_consumer_may_come_first():
+    g = regal.Graph()
+    last = g.add_op("last", inputs=[1])
+    first = g.add_op("first", outputs=[4])
+    assert (last, first) == (0, 1)
+    assert g.ops[0].inputs == [(1, 0)]
+    assert regal.optimize(g, evaluations=10).order.tolist() == [1, 0]
+
+
+def test_a_used_graph_is_closed(diamond):
+    len(diamond)
+    for add in (lambda: diamond.add_op("late"),
+                lambda: diamond.add_parameter(1),
+                lambda: diamond.add_input(0, 1)):
+        with pytest.raises(regal.MisuseError, match="the graph is in use"):
+            add()
+
+
+@pytest.mark.parametrize("build, message", [
+    (lambda g: g.add_op("x", inputs=[7]), "7"),
+    (lambda g: g.add_op("x", outputs=[-1]), "-1|negative"),
+    (lambda g: g.add_op("x", inputs=[0]), "x"),
+])
+def test_bad_graphs_are_refused(build, message):
+    g = regal.Graph()
+    with pytest.raises(regal.Error, match=message):
+        build(g)
+        len(g)
+
+
+def test_a_failed_graph_stays_failed():
+    g = regal.Graph()
+    g.add_op("x", inputs=[7])
+    for _ in range(2):
+        with pytest.raises(regal.InputError, match="7"):
+            len(g)
+
+
+def test_final_ports_are_checked():
+    with pytest.raises(regal.MisuseError, match="final: there is no output 1"):
+        regal.Graph().add_op("x", outputs=[4], final=[1])
+
+
+def test_arrays_make_the_same_graph():
+    g = rich()
+    again = regal.Graph.from_arrays(**g.to_arrays())
+    assert again.info == g.info
+    assert again.ops == g.ops
+
+
+def test_arrays_of_a_file_make_the_same_graph(demo):
+    again = regal.Graph.from_arrays(**demo.to_arrays())
+    assert again.info.critical_ns == demo.info.critical_ns
+    assert again.info.tensor_bytes == demo.info.tensor_bytes
+    assert again.info.data_edges == demo.info.data_edges
+
+
+def test_plain_arrays():
+    g = regal.Graph.from_arrays(np.array([5, 6, 7]),
+                                tensors=np.array([1, 2, 3]),
+                                edges=([0, 1], [1, 2]))
+    assert [op.outputs for op in g.ops] == [[1], [2], [3]]
+    assert g.ops[2].inputs == [(1, 0)]
+    assert g.names == ["op0", "op1", "op2"]
+
+
+@pytest.mark.parametrize("arrays, message", [
+    (dict(run_ns=[1.5]), "run_ns: found an array of 1 dimensions and type "
+     "float64, expected one dimension of whole numbers"),
+    (dict(run_ns=[1], names=["a", "b"]), "names: found 2 entries, expected 1"),
+    (dict(run_ns=[1], edges=([0], [0], [0], [0])), "edges: found 4 arrays"),
+    (dict(run_ns=[1, 2], edges=([0], [0, 1])), "lengths .1, 2."),
+    (dict(run_ns=[1], tensors=([3], [4])), "tensors: there is no op 3"),
+    (dict(run_ns=[1], final=[True]), "final: found 1 entries, expected 0"),
+])
+def test_bad_arrays_are_refused(arrays, message):
+    with pytest.raises(regal.MisuseError, match=message):
+        regal.Graph.from_arrays(**arrays)
+
+
+def test_networkx_makes_the_same_graph():
+    pytest.importorskip("networkx")
+    g = rich()
+    again = regal.Graph.from_networkx(g.to_networkx())
+    assert again.info == g.info
+    assert again.ops == g.ops
+
+
+def test_a_plain_networkx_graph():
+    networkx = pytest.importorskip("networkx")
+    source = networkx.DiGraph()
+    source.add_node("x", run_ns=7)
+    source.add_edge("x", "y", bytes=10)
+    source.add_edge("x", "z", bytes=30)
+    source.add_edge("y", "z", control=True)
+    g = regal.Graph.from_networkx(source)
+    assert g.names == ["x", "y", "z"]
+    assert g.ops[0].outputs == [30] and g.ops[0].run_ns == 7
+    assert g.ops[2].inputs == [(0, 0)] and g.ops[2].control == [1]
+
+
+@pytest.mark.parametrize("ending", [".json", ".pb", ".pbtxt"])
+def test_files_hold_the_graph(tmp_path, ending):
+    g = rich() if ending == ".json" else plain()
+    path = tmp_path / ("g" + ending)
+    g.save(path)
+    assert regal.Graph.load(path).info.checksum == g.info.checksum
+    loaded = regal.Graph.loads(path.read_bytes(), name="mine")
+    assert loaded.ops == g.ops
+
+
+def plain():
+    g = regal.Graph()
+    a = g.add_op("a", run_ns=1000, outputs=[8])
+    g.add_op("b", run_ns=2000, outputs=[8], inputs=[a])
+    return g
+
+
+def test_file_errors_have_the_librarys_message(tmp_path):
+    with pytest.raises(regal.FileError, match="absent.pb"):
+        regal.Graph.load(tmp_path / "absent.pb")
+    with pytest.raises(regal.InputError, match="^mine:1"):
+        regal.Graph.loads(b'{"regal_graph": 1, "ops": [}', name="mine")
+    with pytest.raises(regal.InputError, match="does not end in"):
+        plain().save(tmp_path / "g.xyz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_options(demo):
+    with pytest.raises(regal.InputError, match="loops"):
+        regal.Graph.loads(b"", loops="never")
+    with pytest.raises(TypeError, match="takes no option 'devices'"):
+        regal.Graph.loads(b"", devices=3)
+    with pytest.raises(regal.InputError,
+                       match="unknown option --no-such-option"):
+        regal.Graph.loads(b"", no_such_option=3)
+
+
+def test_notes(demo):
+    assert all(note.kind in ("assumed", "dropped", "joined", "warning")
+               for note in demo.notes)

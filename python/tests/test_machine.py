@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines: options, presets, files, and calls about devices and ops."""
+import pytest
+
+import regal
+
+
+def cost(graph, machine, **arguments):
+    return regal.evaluate(graph, machine, **arguments).runtime_ns
+
+
+CROSSING = dict(order=[0, 1, 2, 3], placement=[0, 0, 1, 0])
+
+
+def test_units_and_numbers_mean_the_same(diamond):
+    text = regal.Machine(devices=2, latency="2us", bandwidth="1GB/s")
+    number = regal.Machine(devices=2, latency=2000, bandwidth=10**9)
+    assert cost(diamond, text, **CROSSING) == cost(diamond, number, **CROSSING)
+    # split and left, split's output there (2 us + 4096 ns), right, and back
+    assert cost(diamond, text, **CROSSING) == 6000 + 6096 + 5000 + 6096 + 1000
+
+
+def test_bad_values_are_refused():
+    with pytest.raises(regal.InputError, match="devices"):
+        regal.Machine(devices=0)
+    with pytest.raises(regal.InputError, match="latency"):
+        regal.Machine(latency="2 parsecs")
+    with pytest.raises(regal.InputError, match="has no unit"):
+        regal.Machine(latency="2")
+    with pytest.raises(regal.InputError, match="transfers"):
+        regal.Machine(transfers="sometimes")
+    with pytest.raises(TypeError, match="takes no option 'seed'"):
+        regal.Machine(seed=3)
+
+
+def test_presets(diamond):
+    names = [preset.name for preset in regal.presets()]
+    assert "h100x8-nvlink" in names
+    plan = regal.optimize(diamond, regal.Machine(preset="h100x8-nvlink"),
+                          evaluations=100)
+    assert plan.devices == 8
+    with pytest.raises(regal.FileError, match="no machine has this name"):
+        regal.optimize(diamond, regal.Machine(preset="h1000"))
+
+
+def test_links(diamond):
+    machine = regal.Machine(devices=2, latency=100)
+    assert cost(diamond, machine, **CROSSING) == 12200
+    machine.link(0, 1, latency="1us", both=False)
+    assert cost(diamond, machine, **CROSSING) == 13100
+    machine.link(0, 1, bandwidth="4GB/s")  # the latencies stay
+    assert cost(diamond, machine, **CROSSING) == 13100 + 2 * 1024
+
+
+def test_speeds_names_and_times(diamond):
+    machine = regal.Machine(devices=2)
+    machine.name(1, "fast").speed("fast", 5)
+    assert cost(diamond, machine, **CROSSING) == 6000 + 1000 + 1000
+    machine.op_time("right", "fast", 70)
+    assert cost(diamond, machine, **CROSSING) == 6000 + 70 + 1000
+    machine.op_time(2, 1, None)
+    with pytest.raises(regal.InvalidPlanError, match="cannot run"):
+        cost(diamond, machine, **CROSSING)
+    with pytest.raises(regal.InputError, match="there is no device \"slow\""):
+        cost(diamond, regal.Machine(devices=2).speed("slow", 1), **CROSSING)
+    with pytest.raises(regal.InputError, match="there is no op 'up'"):
+        cost(diamond, regal.Machine(devices=2).op_time("up", 0, 1), **CROSSING)
+
+
+def test_pins_and_groups(diamond):
+    machine = regal.Machine(devices=2, latency=1)
+    machine.pin("r*", 1).pin(0, 1).group(["left", "join"]).pin("join", 0)
+    plan = regal.optimize(diamond, machine, evaluations=1000)
+    assert plan.placement.tolist() == [1, 0, 1, 0]
+    together = regal.Machine(devices=2).group("*")
+    plan = regal.optimize(diamond, together, evaluations=1000)
+    assert len(set(plan.placement.tolist())) == 1
+    with pytest.raises(regal.InputError, match="nothing"):
+        regal.optimize(diamond, regal.Machine().pin("nothing*", 0))
+
+
+def test_memory_limits(diamond):
+    limited = regal.Machine(memory_limit=[10000, "1KiB"])
+    plan = regal.evaluate(diamond, limited, **CROSSING)
+    assert plan.devices == 2 and not plan.fits
+    assert plan.cost.excess_bytes > 0
+    all_same = regal.Machine(devices=2, memory_limit="1MiB")
+    assert regal.evaluate(diamond, all_same, **CROSSING).fits
+
+
+def test_a_saved_machine_is_the_same(diamond, tmp_path):
+    machine = regal.Machine(devices=2, latency=100, transfers="overlapped")
+    machine.speed(1, 2).pin("left", 0).link(0, 1, latency=7)
+    path = tmp_path / "machine.json"
+    machine.save(path, diamond)
+    loaded = regal.Machine(preset=path)
+    assert cost(diamond, loaded, **CROSSING) == cost(diamond, machine,
+                                                     **CROSSING)
+
+
+def test_a_machine_serves_several_graphs(diamond, demo):
+    machine = regal.Machine(devices=2).speed(1, 2)
+    for graph in (diamond, demo):
+        assert regal.optimize(graph, machine, evaluations=50).devices == 2
+
+
+def test_repr():
+    assert repr(regal.Machine(devices=3, latency="1us")) == (
+        "regal.Machine(devices=3, latency='1us')")

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searches and evaluations: what they return, and what they refuse."""
+import numpy as np
+import pytest
+
+import regal
+
+MACHINE = dict(devices=2, latency="100ns")
+
+
+@pytest.fixture
+def plan(diamond):
+    return regal.optimize(diamond, regal.Machine(**MACHINE), evaluations=2000)
+
+
+def test_the_plan_is_optimal(plan):
+    assert plan.runtime_ns == 7200
+    assert plan.cost.runtime_ns == 7200
+    assert plan.before.runtime_ns == 12000
+    assert plan.bound.runtime_ns <= 7200
+    assert plan.gap == pytest.approx(7200 / plan.bound.runtime_ns - 1)
+    assert plan.fits and plan.shortage is None
+    assert plan.method == "auto" and plan.seed == 1
+    assert plan.stop == "budget" and plan.account
+    assert plan.peak_bytes.shape == (2,)
+    assert plan.cost.max_peak_bytes == plan.peak_bytes.max()
+    assert plan.seconds >= 0 and plan.evaluations > 0 and plan.threads >= 1
+    assert plan.rates.microbatches == 0
+
+
+def test_steps(plan):
+    steps = plan.steps
+    runs = steps[steps["kind"] == "run"]
+    sends = steps[steps["kind"] == "send"]
+    assert len(runs) == 4 and len(sends) == 2
+    assert steps["end_ns"].max() == plan.runtime_ns
+    assert (steps["start_ns"] <= steps["end_ns"]).all()
+    assert (runs["to"] == runs["device"]).all() and (runs["port"] == -1).all()
+    assert (sends["to"] != sends["device"]).all()
+    assert sends["port"].tolist() == [0, 0]
+    assert plan.order.tolist() == runs["op"].tolist()
+    assert plan.placement[runs["op"]].tolist() == runs["device"].tolist()
+    with pytest.raises(ValueError):
+        steps["op"] = 0
+
+
+def test_objectives(diamond):
+    machine = regal.Machine(devices=2)
+    small = regal.optimize(diamond, machine, objective="memory",
+                           evaluations=2000)
+    assert small.objective == "memory"
+    assert small.gap == small.cost.max_peak_bytes / small.bound.peak_bytes - 1
+    with pytest.raises(regal.InputError, match="objective"):
+        regal.optimize(diamond, machine, objective="beauty")
+
+
+def test_targets(diamond):
+    """A number is in the unit of the objective."""
+    machine = regal.Machine(devices=2, latency=100)
+    for target in (8000, "8us"):
+        plan = regal.optimize(diamond, machine, time=60, target=target)
+        assert plan.stop == "target" and plan.runtime_ns <= 8000
+    plan = regal.optimize(diamond, machine, objective="memory", time=60,
+                          target=10**6)
+    assert plan.stop in ("target", "bound")
+
+
+def test_methods_and_options(diamond):
+    heft = regal.optimize(diamond, method="heft")
+    assert heft.method == "heft" and heft.stop == "bound"
+    regal.optimize(diamond, method="brkga", population=20, evaluations=100)
+    regal.optimize(diamond, method="brkga", decoder="paper", evaluations=100)
+    with pytest.raises(regal.InputError, match="population"):
+        regal.optimize(diamond, population=-3)
+    with pytest.raises(regal.InputError, match="no_such|no-such"):
+        regal.optimize(diamond, no_such=1)
+    with pytest.raises(TypeError, match="takes no option 'latency'"):
+        regal.optimize(diamond, latency=3)
+    with pytest.raises(regal.InputError, match="there is no method"):
+        regal.optimize(diamond, method="magic")
+
+
+def test_orders(diamond):
+    machine = regal.Machine(**MACHINE)
+    given = regal.evaluate(diamond, machine, order=[0, 2, 1, 3],
+                           placement=[0, 0, 1, 0])
+    assert given.method == "given"
+    assert given.order.tolist() == [0, 2, 1, 3]
+    assert given.placement.tolist() == [0, 0, 1, 0]
+    assert regal.evaluate(diamond, machine, order=[0, 1, 2, 3]
+                          ).runtime_ns == 12000
+    assert regal.evaluate(diamond, machine, placement=[1, 1, 1, 1]
+                          ).runtime_ns == 12000
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(order=[0, 1, 2]), "order: 1 of 4 ops is missing, the first is "
+     '"join" .id 3.'),
+    (dict(order=[0, 3, 1, 2]), 'order.1.: op "join" .id 3. comes before'),
+    (dict(order=[0, 1, 1, 2]), "there is twice|is there twice"),
+    (dict(order=[0, 1, 2, 9]), "there is no op with id 9"),
+    (dict(order=[0, 1, 2, -1]), "order: an id is out of range"),
+    (dict(placement=[0, 0, 0, 5]), "device 5 is out of range"),
+    (dict(placement=[0, 0]), "placement: found 2 entries, expected 4"),
+    (dict(), "evaluate needs a plan"),
+])
+def test_bad_orders_are_refused(diamond, arguments, message):
+    with pytest.raises(regal.Error, match=message):
+        regal.evaluate(diamond, regal.Machine(**MACHINE), **arguments)
+
+
+def test_plans_and_steps_are_evaluated(diamond, plan):
+    machine = regal.Machine(**MACHINE)
+    for given in (plan, plan.steps):
+        again = regal.evaluate(diamond, machine, given)
+        assert again.runtime_ns == plan.runtime_ns
+        assert (again.steps == plan.steps).all()
+    assert regal.evaluate(diamond, plan=plan).runtime_ns == plan.runtime_ns
+    slow = regal.Machine(devices=2, latency="1us")
+    assert regal.evaluate(diamond, slow, plan).runtime_ns > plan.runtime_ns
+
+
+def test_bad_steps_are_refused(diamond, plan):
+    machine = regal.Machine(**MACHINE)
+    with pytest.raises(regal.InvalidPlanError, match="^step"):
+        regal.evaluate(diamond, machine, plan.steps[::-1])
+    wrong = plan.steps.copy()
+    wrong["op"][0] = 99
+    with pytest.raises(regal.InvalidPlanError, match="^step 0"):
+        regal.evaluate(diamond, machine, wrong)
+    with pytest.raises(TypeError, match="structured array"):
+        regal.evaluate(diamond, machine, np.zeros(3))
+
+
+def test_start(diamond, plan, tmp_path):
+    machine = regal.Machine(**MACHINE)
+    path = tmp_path / "p.plan"
+    plan.save(path)
+    for start in (plan, plan.steps, path, str(path)):
+        single = regal.optimize(diamond, machine, method="single", start=start)
+        assert single.runtime_ns == plan.runtime_ns
+    with pytest.raises(regal.InvalidPlanError):
+        regal.optimize(diamond, machine, start=plan.steps[:2])
+
+
+def test_files(diamond, plan, tmp_path):
+    path = tmp_path / "p.plan"
+    plan.save(path)
+    again = regal.evaluate(diamond, plan=path)  # on the file's own machine
+    assert again.runtime_ns == 7200 and again.devices == 2
+    plan.save_trace(tmp_path / "p.trace.json")
+    assert (tmp_path / "p.trace.json").stat().st_size > 100
+    with pytest.raises(regal.FileError):
+        plan.save(tmp_path / "absent" / "p.plan")
+
+
+def test_texts(plan):
+    assert "run time" in plan.summary()
+    assert "device 0" in plan.timeline(columns=60)
+    assert "critical chain" in plan.explain()
+    assert repr(plan).startswith("<regal.Plan: 7200 ns, peak ")
+
+
+def test_pages(plan, tmp_path):
+    page = plan.to_html()
+    assert page.lower().startswith("<!doctype html>") and "split" in page
+    path = tmp_path / "page.html"
+    assert plan.to_html(path, title="four ops") == path.read_text()
+    assert "four ops" in path.read_text()
+    frame = plan._repr_html_()
+    assert frame.startswith("<iframe srcdoc=") and "sandbox=" in frame
+    assert frame.count("<") == 2, "the page inside is escaped"
+    with pytest.raises(regal.FileError):
+        plan.to_html(tmp_path / "absent" / "page.html")
+
+
+def test_a_plan_outlives_everything(demo):
+    plan = regal.optimize(demo, regal.Machine(), evaluations=100)
+    del demo
+    import gc
+    gc.collect()
+    assert plan.summary() and len(plan.steps)
+
+
+def test_pipeline(demo):
+    pipeline = demo.pipeline(2)
+    assert len(pipeline) > len(demo)
+    plan = regal.optimize(pipeline, regal.Machine(), evaluations=100)
+    assert plan.rates.microbatches == 2 and plan.rates.bubble >= 0
+
+
+def test_tables():
+    assert "auto" in [method.name for method in regal.methods()]
+    options = {option.name: option for option in regal.options()}
+    assert options["objective"].choices == ["runtime", "memory"]
+    assert options["devices"].default == "2"
+    assert options["devices"].type == "integer"
+    assert regal.__version__.count(".") == 2
+
+
+def test_errors_are_also_pythons_own():
+    assert issubclass(regal.InputError, ValueError)
+    assert issubclass(regal.FileError, OSError)
+    assert issubclass(regal.OutOfMemoryError, MemoryError)
+    assert issubclass(regal.InvalidPlanError, regal.Error)

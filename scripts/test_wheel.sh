@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The Python package as its users get it: scripts/test_wheel.sh PROGRAM
+#
+# Builds the wheel, installs it into a fresh virtual environment, runs the line
+# of Python in the README and the package's tests there. Needs a network, for
+# the packages that building and testing need. PROGRAM is `regal`, whose plans
+# must be the same.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+python3 -m pip wheel --quiet --no-deps --wheel-dir "$work" .
+python3 -m venv "$work/venv"
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check \
+  "$work"/regal-*.whl pytest networkx
+
+# Nothing of the build may be needed: only what the wheel has, and libc.
+needed=$(find "$work/venv" -name '_regal.abi3.so' -exec ldd {} + |
+  grep '=> /' | grep -v "$work" |
+  grep -vE '/(ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so)' || true)
+if [ -n "$needed" ]; then
+  printf 'test_wheel: the wheel needs libraries of this machine:\n%s\n' \
+    "$needed" >&2
+  exit 1
+fi
+
+line=$(sed -n 's/^python3* -c \(".*"\)$/\1/p' README.md | head -n 1)
+[ -n "$line" ] || { echo "test_wheel: no line of Python in README.md" >&2; exit 1; }
+tests=$PWD/python/tests
+cd "$work" # not beside the sources
+eval "PATH=$work/venv/bin:$PATH python -c $line"
+REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
+  -p no:cacheprovider "$tests"

@@ -539,6 +539,15 @@ typedef struct regal_progress {
   bool fits;     /* within the memory limit */
 } regal_progress;
 
+/* Copies a text for a terminal: control characters (of C1 too) and bytes that
+ * are not UTF-8 become "\x1b". Cut at the capacity, and zero-terminated. */
+REGAL_API void regal_escape(const char *text, char *escaped, size_t capacity);
+
+/* Writes a file as all calls of the library do: whole or not at all, to the
+ * file that a symbolic link leads to; "-" is stdout. */
+REGAL_API regal_status regal_file_save(regal_context *context, const char *path,
+                                       const void *bytes, size_t size);
+
 /* The most bytes that an input file may have, decompressed; 0 means no limit.
  * The default is 1 GiB. It holds for every file that calls with this context
  * read: graphs, plans, machines, policies, and each member of an archive. The

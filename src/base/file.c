@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files. They are read in one go, and written to a temporary file beside
  * the target that is renamed at the end: a reader sees the old file or the
- * new one, never a part.
+ * new one, never a part. A symbolic link stays one: the file that it leads to
+ * is replaced, or made.
  */
 #include "base/text.h"
 
@@ -12,6 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MOST_BASE                                                              \
+  200                 /* bytes of a name that its temporary name begins with   \
+                       */
+#define MOST_LINKS 40 /* as many as Linux follows */
 
 regal_status regal_fail_system(regal_context *context, const char *name) {
   return regal_fail(context, REGAL_IO, "%s: %s", name, strerror(errno));
@@ -178,10 +184,20 @@ static regal_status save_direct(regal_context *context, const regal_text *text,
   return REGAL_OK;
 }
 
+void regal_name_beside(const char *path, int attempt, char *name,
+                       size_t capacity) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  size_t kept = strlen(base);
+  if (kept > MOST_BASE)
+    kept = MOST_BASE;
+  snprintf(name, capacity, "%.*s.tmp-%ld-%d", (int)(base - path + (long)kept),
+           path, (long)getpid(), attempt);
+}
+
 /* Makes a new file beside `path`; `name` has room for its name. */
 static int make_temporary(const char *path, char *name, size_t capacity) {
   for (int attempt = 0; attempt < 1000; attempt++) {
-    snprintf(name, capacity, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
+    regal_name_beside(path, attempt, name, capacity);
     int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0 || errno != EEXIST)
       return file;
@@ -192,7 +208,7 @@ static int make_temporary(const char *path, char *name, size_t capacity) {
 /* `mode` is that of the file to replace, or 0 when there is none. */
 static regal_status save_renamed(regal_context *context, const regal_text *text,
                                  const char *path, mode_t mode) {
-  size_t capacity = strlen(path) + 48;
+  size_t capacity = strlen(path) + REGAL_BESIDE;
   char *name = regal_alloc(context, capacity, 1);
   if (!name)
     return regal_fail_memory(context);
@@ -211,29 +227,61 @@ static regal_status save_renamed(regal_context *context, const regal_text *text,
   return status;
 }
 
-/* A symbolic link stays one: the file that it points to is replaced. */
-static regal_status save_resolved(regal_context *context,
-                                  const regal_text *text, const char *path,
-                                  mode_t mode) {
-  struct stat info;
+/* Replaces the path of a link by what the link says; false when it is none. */
+static bool follow_one(char path[PATH_MAX]) {
   char target[PATH_MAX];
-  if (!lstat(path, &info) && S_ISLNK(info.st_mode) && realpath(path, target))
-    path = target;
-  return save_renamed(context, text, path, mode);
+  ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length < 0)
+    return false;
+  target[length] = 0;
+  char *slash = strrchr(path, '/');
+  size_t kept = target[0] == '/' || !slash ? 0 : (size_t)(slash - path) + 1;
+  if (kept + (size_t)length >= PATH_MAX)
+    return false;
+  memcpy(path + kept, target, (size_t)length + 1);
+  return true;
+}
+
+const char *regal_follow_links(const char *path, char target[PATH_MAX]) {
+  if (strlen(path) >= PATH_MAX)
+    return path;
+  strcpy(target, path);
+  for (int i = 0; i < MOST_LINKS; i++)
+    if (!follow_one(target))
+      return target;
+  return path; /* a loop */
+}
+
+regal_status regal_file_save(regal_context *context, const char *path,
+                             const void *bytes, size_t size) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!path || (!bytes && size))
+    return regal_fail(context, REGAL_MISUSE,
+                      "saving a file needs a path and its bytes");
+  regal_text text = {.context = context,
+                     .bytes = (char *)(uintptr_t)bytes,
+                     .size = size,
+                     .capacity = size};
+  return regal_text_save(context, &text, path);
 }
 
 regal_status regal_text_save(regal_context *context, const regal_text *text,
                              const char *path) {
   struct stat info;
+  char target[PATH_MAX];
   if (text->failed)
     return regal_fail_memory(context);
   if (!strcmp(path, "-"))
     return save_stdout(context, text);
   if (stat(path, &info))
-    return save_resolved(context, text, path, 0);
+    return errno == ELOOP ? regal_fail_system(context, path)
+                          : save_renamed(context, text,
+                                         regal_follow_links(path, target), 0);
   if (S_ISDIR(info.st_mode))
     return fail_directory(context, path);
   if (!S_ISREG(info.st_mode))
     return save_direct(context, text, path);
-  return save_resolved(context, text, path, info.st_mode);
+  return save_renamed(context, text, regal_follow_links(path, target),
+                      info.st_mode);
 }

@@ -4,6 +4,8 @@
 #ifndef REGAL_BASE_TEXT_H
 #define REGAL_BASE_TEXT_H
 
+#include <limits.h>
+
 #include "base/context.h"
 
 /* In ASCII, whatever the locale. */
@@ -37,11 +39,21 @@ void regal_text_format(regal_text *text, const char *format, ...)
  * become U+FFFD. */
 void regal_text_json(regal_text *text, const char *value);
 /* Writes the text to `path` whole (a temporary file beside it, then renamed)
- * or not at all; "-" is stdout. A path that exists and is no regular file (a
- * fifo, /dev/null) is written to directly. Fails as REGAL_NO_MEMORY if
- * text->failed. */
+ * or not at all; "-" is stdout. Symbolic links are followed. A path that exists
+ * and is no regular file (a fifo, /dev/null) is written to directly. Fails as
+ * REGAL_NO_MEMORY if text->failed. */
 regal_status regal_text_save(regal_context *context, const regal_text *text,
                              const char *path);
+
+/* The path of a temporary file in the same folder, which begins with (most of)
+ * the file's name: names of 255 bytes have one too. REGAL_BESIDE: how much
+ * longer than the path it can be, with the zero. */
+#define REGAL_BESIDE 48
+void regal_name_beside(const char *path, int attempt, char *name,
+                       size_t capacity);
+/* The path at the end of symbolic links, whether a file is there or not; `path`
+ * itself where that cannot be said. */
+const char *regal_follow_links(const char *path, char target[PATH_MAX]);
 
 /* Reads a whole file ("-" is stdin) into `text`, which needs no init and holds
  * nothing on failure; the caller frees it. gzip and zstd are inflated, by their

@@ -3,6 +3,9 @@
  * U+10FFFF. */
 #include "base/utf8.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* The least code point that needs so many bytes; shorter ones are overlong. */
 static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
 
@@ -37,6 +40,32 @@ size_t regal_utf8_valid(const void *bytes, size_t size) {
       return at;
     at += length;
   }
+}
+
+size_t regal_utf8_shown(const char *text) {
+  const unsigned char *s = (const unsigned char *)text;
+  size_t length = regal_utf8_length(s, strnlen(text, 4));
+  bool control = s[0] < ' ' || s[0] == 127 || (s[0] == 0xC2 && s[1] < 0xA0);
+  return control ? 0 : length;
+}
+
+void regal_escape(const char *text, char *escaped, size_t capacity) {
+  char hex[8];
+  size_t size = 0;
+  while (*text) {
+    size_t length = regal_utf8_shown(text), taken = length ? length : 1;
+    const char *part = length ? text : hex;
+    if (!length)
+      length =
+          (size_t)snprintf(hex, sizeof hex, "\\x%02x", (unsigned char)*text);
+    if (size + length >= capacity)
+      break;
+    memcpy(escaped + size, part, length);
+    size += length;
+    text += taken;
+  }
+  if (capacity)
+    escaped[size] = 0;
 }
 
 size_t regal_utf8_encode(uint32_t point, char *out) {

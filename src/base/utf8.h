@@ -13,6 +13,10 @@ size_t regal_utf8_length(const unsigned char *s, size_t left);
  * `size` when all are. */
 size_t regal_utf8_valid(const void *bytes, size_t size);
 
+/* Length of the character at the start of a text if a terminal can show it; 0
+ * at a control character, what is not UTF-8, and the end. */
+size_t regal_utf8_shown(const char *text);
+
 /* Writes a code point below 0x110000; returns its length, 1 to 4. */
 size_t regal_utf8_encode(uint32_t point, char *out);
 

@@ -100,9 +100,6 @@ regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,
 /* Fails when two of the outputs are to go to stdout. Otherwise says where the
  * readable report goes: stderr if stdout is taken. */
 regal_exit regal_cli_streams(regal_cli *cli, FILE **report);
-/* Has gnuplot run a script in a folder: its exit code, or 127 when it is not
- * installed. */
-int regal_cli_gnuplot(const char *folder, const char *script);
 /* Columns of the terminal behind `stream`; 80 when there is none. */
 int regal_cli_columns(FILE *stream);
 /* Writes the trace and the page and draws the timeline, where the options ask
@@ -122,6 +119,14 @@ size_t regal_cli_outputs(const regal_cli *cli,
 /* Fails when an output is an input or another output, whatever their names, or
  * when two inputs are stdin. Touches nothing. */
 regal_exit regal_cli_check_files(regal_cli *cli);
+
+/* gnuplot.c */
+/* Has gnuplot run a script in a folder: its exit code, or 127 when it is not
+ * installed. Neither the script's name nor the script may have text of a user's
+ * in it. */
+int regal_cli_gnuplot(const char *folder, const char *script);
+/* Draws the log's curves into options->plot. */
+regal_exit regal_cli_plot_training(regal_cli *cli);
 
 /* progress.c: a line on the terminal that is updated as the search goes on, or
  * with -v a line for each improvement. */
@@ -177,8 +182,6 @@ regal_exit regal_command_dataset_augment(regal_cli *cli);
 regal_exit regal_command_dataset_describe(regal_cli *cli);
 regal_exit regal_command_dataset_list(regal_cli *cli);
 regal_exit regal_command_train(regal_cli *cli);
-/* Draws the log's curves into options->plot, by gnuplot. */
-regal_exit regal_cli_plot_training(regal_cli *cli);
 regal_exit regal_command_tune(regal_cli *cli);
 regal_exit regal_command_machines(regal_cli *cli);
 regal_exit regal_command_methods(regal_cli *cli);

@@ -222,14 +222,22 @@ static void print_quoted(const char *key, const char *text) {
   fputs("\", ", stdout);
 }
 
+/* A column of a table, with a space behind it. */
+static void print_text(const char *text, int width) {
+  char shown[4096];
+  regal_escape(text, shown, sizeof shown);
+  printf("%-*s ", width, shown);
+}
+
 static void print_entry(const regal_cli *cli, const regal_entry *entry,
                         bool first) {
   const regal_figures *figures = &entry->figures;
   double ratio = regal_quantities[REGAL_QUANTITIES - 1].of(figures);
   if (!cli->options.json) {
-    printf("%-40s %-6s %-16s %8lu %8lu %8lu %8lu %8.2f\n", entry->name,
-           *entry->split ? entry->split : "-",
-           *entry->family ? entry->family : "-", (unsigned long)figures->ops,
+    print_text(entry->name, 40);
+    print_text(*entry->split ? entry->split : "-", 6);
+    print_text(*entry->family ? entry->family : "-", 16);
+    printf("%8lu %8lu %8lu %8lu %8.2f\n", (unsigned long)figures->ops,
            (unsigned long)figures->edges, (unsigned long)figures->diameter,
            (unsigned long)figures->width, ratio);
     return;

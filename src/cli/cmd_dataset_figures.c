@@ -15,25 +15,66 @@
 
 #define BINS_PER_DOUBLING 2
 
-static FILE *create(const char *folder, const char *name, const char *ending) {
-  char path[1400];
-  snprintf(path, sizeof path, "%s/%s%s", folder, name, ending);
-  return fopen(path, "w");
+/* A file of the folder, made in memory and saved whole or not at all. */
+typedef struct figure_file {
+  FILE *stream;
+  char *bytes;
+  size_t size;
+} figure_file;
+
+static regal_status begin(figure_file *file) {
+  *file = (figure_file){NULL, NULL, 0};
+  file->stream = open_memstream(&file->bytes, &file->size);
+  return file->stream ? REGAL_OK : REGAL_NO_MEMORY;
 }
 
-/* False, with errno, when something could not be written. */
-static bool finish(FILE *file) {
-  bool failed = ferror(file) != 0;
-  return fclose(file) == 0 && !failed;
+static regal_status finish(regal_cli *cli, figure_file *file, const char *name,
+                           const char *ending) {
+  char path[1400];
+  bool failed = ferror(file->stream) != 0;
+  failed |= fclose(file->stream) != 0;
+  snprintf(path, sizeof path, "%s/%s%s", cli->options.figures, name, ending);
+  regal_status status =
+      failed ? REGAL_NO_MEMORY
+             : regal_file_save(cli->context, path, file->bytes, file->size);
+  free(file->bytes);
+  return status;
+}
+
+/* A field of CSV in quotes, without control characters. */
+static void put_field(FILE *file, const char *text) {
+  char shown[4096];
+  regal_escape(text, shown, sizeof shown);
+  fputc('"', file);
+  for (const char *at = shown; *at; at++) {
+    if (*at == '"')
+      fputc('"', file);
+    fputc(*at, file);
+  }
+  fputc('"', file);
 }
 
 /* -- Data ------------------------------------------------------------------ */
 
-static bool write_graphs(const regal_cli *cli, regal_dataset *const *datasets,
-                         size_t count) {
-  FILE *file = create(cli->options.figures, "graphs", ".csv");
-  if (!file)
-    return false;
+static void put_graph(FILE *file, const char *title, const regal_entry *entry) {
+  bool usual = strspn(entry->split, "abcdefghijklmnopqrstuvwxyz") ==
+               strlen(entry->split);
+  fprintf(file, "%s,%s", title, usual ? entry->split : "");
+  if (!usual)
+    put_field(file, entry->split);
+  for (size_t q = 0; q < REGAL_QUANTITIES; q++)
+    fprintf(file, ",%.6g", regal_quantities[q].of(&entry->figures));
+  fputc(',', file);
+  put_field(file, entry->name);
+  fputc('\n', file);
+}
+
+static regal_status write_graphs(regal_cli *cli, regal_dataset *const *datasets,
+                                 size_t count) {
+  figure_file made;
+  if (begin(&made) != REGAL_OK)
+    return REGAL_NO_MEMORY;
+  FILE *file = made.stream;
   fputs("dataset,split", file);
   for (size_t q = 0; q < REGAL_QUANTITIES; q++)
     fprintf(file, ",%s", regal_quantities[q].name);
@@ -41,15 +82,10 @@ static bool write_graphs(const regal_cli *cli, regal_dataset *const *datasets,
   for (size_t d = 0; d < count; d++) {
     char title[64];
     regal_cli_dataset_title(cli->argument[d], ",", title);
-    for (size_t i = 0; i < regal_dataset_count(datasets[d]); i++) {
-      const regal_entry *entry = regal_dataset_entry(datasets[d], i);
-      fprintf(file, "%s,%s", title, entry->split);
-      for (size_t q = 0; q < REGAL_QUANTITIES; q++)
-        fprintf(file, ",%.6g", regal_quantities[q].of(&entry->figures));
-      fprintf(file, ",\"%s\"\n", entry->name);
-    }
+    for (size_t i = 0; i < regal_dataset_count(datasets[d]); i++)
+      put_graph(file, title, regal_dataset_entry(datasets[d], i));
   }
-  return finish(file);
+  return finish(cli, &made, "graphs", ".csv");
 }
 
 static int bin_of(double value, int bins_per_doubling) {
@@ -91,13 +127,14 @@ static double share_in(const regal_dataset *dataset, size_t quantity, int bin) {
 
 /* A row for each bin: where it begins, and the share of each dataset in it. An
  * empty one on either side closes the picture. */
-static bool write_bins(const regal_cli *cli, regal_dataset *const *datasets,
-                       size_t count, size_t quantity) {
+static regal_status write_bins(regal_cli *cli, regal_dataset *const *datasets,
+                               size_t count, size_t quantity) {
   const regal_quantity *what = &regal_quantities[quantity];
-  FILE *file = create(cli->options.figures, what->name, ".csv");
   range bins = range_of(datasets, count, quantity);
-  if (!file)
-    return false;
+  figure_file made;
+  if (begin(&made) != REGAL_OK)
+    return REGAL_NO_MEMORY;
+  FILE *file = made.stream;
   fprintf(file, "%s", what->name);
   for (size_t d = 0; d < count; d++) {
     char title[64];
@@ -110,15 +147,17 @@ static bool write_bins(const regal_cli *cli, regal_dataset *const *datasets,
       fprintf(file, ",%.4g", share_in(datasets[d], quantity, bin));
   }
   fputc('\n', file);
-  return finish(file);
+  return finish(cli, &made, what->name, ".csv");
 }
 
 /* -- Pictures -------------------------------------------------------------- */
 
-static bool write_script(const regal_cli *cli, size_t count) {
-  FILE *file = create(cli->options.figures, "histograms", ".gp");
-  if (!file)
-    return false;
+/* Has no names but ours: see gnuplot.c. */
+static regal_status write_script(regal_cli *cli, size_t count) {
+  figure_file made;
+  if (begin(&made) != REGAL_OK)
+    return REGAL_NO_MEMORY;
+  FILE *file = made.stream;
   fputs("# gnuplot histograms.gp, in this folder\n"
         "set terminal svg size 640,360 dynamic font 'sans,13' background "
         "'white'\n"
@@ -136,7 +175,7 @@ static bool write_script(const regal_cli *cli, size_t count) {
             "plot for [i=2:%zu] '%s.csv' using 1:i with steps lt i-1\n",
             regal_quantities[q].name, regal_quantities[q].title, count + 1,
             regal_quantities[q].name);
-  return finish(file);
+  return finish(cli, &made, "histograms", ".gp");
 }
 
 regal_exit regal_cli_figures(regal_cli *cli, regal_dataset *const *datasets,
@@ -149,11 +188,10 @@ regal_exit regal_cli_figures(regal_cli *cli, regal_dataset *const *datasets,
     return regal_cli_fail(cli, "there are no graphs, so no figures");
   if (mkdir(folder, 0777) && errno != EEXIST)
     return regal_cli_fail(cli, "%.200s: %s", folder, strerror(errno));
-  bool good = write_graphs(cli, datasets, count) && write_script(cli, count);
-  for (size_t q = 0; q < REGAL_QUANTITIES && good; q++)
-    good = write_bins(cli, datasets, count, q);
-  if (!good)
-    return regal_cli_fail(cli, "%.200s: %s", folder, strerror(errno));
+  REGAL_CLI_TRY(cli, write_graphs(cli, datasets, count));
+  REGAL_CLI_TRY(cli, write_script(cli, count));
+  for (size_t q = 0; q < REGAL_QUANTITIES; q++)
+    REGAL_CLI_TRY(cli, write_bins(cli, datasets, count, q));
   int code = regal_cli_gnuplot(folder, "histograms.gp");
   if (code == 127)
     return regal_cli_fail(cli,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What commands share: error messages and exit codes, the notes of a reader on
- * stderr, where output goes when a file is stdout, and gnuplot. */
+ * stderr, and where output goes when a file is stdout. */
 #define _DEFAULT_SOURCE
 
 #include "cli/cli.h"
@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void regal_cli_say(const char *who, const char *message) {
-  fprintf(stderr, "%s: ", who);
-  for (const char *at = message; *at; at++)
-    fputc((unsigned char)*at < ' ' || *at == 127 ? '?' : *at, stderr);
-  fputc('\n', stderr);
+  char line[4 * sizeof((regal_cli *)0)->message];
+  regal_escape(message, line, sizeof line);
+  fprintf(stderr, "%s: %s\n", who, line);
 }
 
 regal_exit regal_cli_fail(regal_cli *cli, const char *format, ...) {
@@ -125,21 +123,4 @@ regal_status regal_cli_extras(regal_cli *cli, const regal_result *result,
   fputc('\n', report);
   return regal_report_timeline(context, result->problem, result->plan,
                                regal_cli_columns(report), report);
-}
-
-int regal_cli_gnuplot(const char *folder, const char *script) {
-  int status;
-  fflush(NULL);
-  pid_t child = fork();
-  if (child < 0)
-    return 127;
-  if (child == 0) {
-    if (!chdir(folder))
-      execlp("gnuplot", "gnuplot", script, (char *)NULL);
-    _exit(127);
-  }
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

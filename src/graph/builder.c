@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 regal_quoted regal_quote(const char *name) {
   enum { ROOM = REGAL_QUOTED_CAPACITY - 3, HEAD = ROOM / 2, DOTS = 3 };
   regal_quoted quoted;
@@ -24,9 +26,13 @@ regal_quoted regal_quote(const char *name) {
     memcpy(text + size + DOTS, name + length - tail, tail);
     size += DOTS + tail;
   }
-  for (size_t i = 1; i < size; i++)
-    if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-      text[i] = '?';
+  text[size] = 0;
+  for (char *at = text + 1; *at;) {
+    size_t shown = regal_utf8_shown(at);
+    if (!shown)
+      *at = '?';
+    at += shown ? shown : 1;
+  }
   text[size++] = '"';
   text[size] = 0;
   return quoted;

@@ -2,7 +2,8 @@
 /* The log of a run as CSV. Rows are written in order of steps, that of a
  * validation after that of its step. A resumed run first cuts off the rows of
  * what it will do again: a run that was killed has written rows after its last
- * checkpoint, and the last of them may be cut short. */
+ * checkpoint, and the last of them may be cut short. A row that cannot be
+ * written, because the disk is full, is taken away again. */
 #include "learn/train_log.h"
 
 #include <errno.h>
@@ -69,7 +70,8 @@ static regal_status open_log(regal_context *context, const char *path,
   log->file = fopen(path, mode);
   if (!log->file)
     return regal_fail_system(context, path);
-  if (fseek(log->file, 0, SEEK_END) || ftell(log->file) == 0)
+  log->whole = fseek(log->file, 0, SEEK_END) ? -1 : ftell(log->file);
+  if (log->whole <= 0)
     fputs(head, log->file);
   return REGAL_OK;
 }
@@ -87,12 +89,28 @@ regal_status regal_train_log_continue(regal_context *context, const char *path,
   return open_log(context, path, "a", log);
 }
 
-static void flush_sometimes(regal_train_log *log) {
-  double now = regal_seconds();
-  if (now - log->flushed < 1)
-    return;
-  fflush(log->file);
-  log->flushed = now;
+/* Whether all rows so far are in the file. Keeps the reason if not: what the
+ * next call leaves in errno is another one. */
+static bool flush(regal_train_log *log) {
+  if (!log->reason && fflush(log->file) != 0)
+    log->reason = errno ? errno : EIO;
+  if (!log->reason)
+    log->whole = ftell(log->file);
+  log->flushed = regal_seconds();
+  return !log->reason;
+}
+
+static void end_row(regal_train_log *log, bool important) {
+  if (!log->reason && ferror(log->file))
+    log->reason = errno ? errno : EIO;
+  if (important || regal_seconds() - log->flushed >= 1)
+    flush(log);
+}
+
+static regal_status fail(regal_context *context, const char *path,
+                         const regal_train_log *log) {
+  errno = log->reason;
+  return regal_fail_system(context, path);
 }
 
 void regal_train_log_step(regal_train_log *log, const regal_training *now) {
@@ -105,7 +123,7 @@ void regal_train_log_step(regal_train_log *log, const regal_training *now) {
     fprintf(log->file, "%.6f,%.4f,", now->reward, now->improvement);
   fprintf(log->file, "%.5f,%.5g,%.5g,%llu,\n", now->entropy, now->gradient_norm,
           now->learning_rate, (unsigned long long)now->evaluations);
-  flush_sometimes(log);
+  end_row(log, false);
 }
 
 void regal_train_log_valid(regal_train_log *log, const regal_training *now) {
@@ -114,7 +132,7 @@ void regal_train_log_valid(regal_train_log *log, const regal_training *now) {
   fprintf(log->file, "%llu,%.3f,,,,,,%llu,%.4f\n",
           (unsigned long long)now->step, now->seconds,
           (unsigned long long)now->evaluations, now->valid);
-  fflush(log->file);
+  end_row(log, true);
 }
 
 /* What is no file on a disk, such as a pipe, cannot be synced: EINVAL. */
@@ -122,10 +140,10 @@ regal_status regal_train_log_sync(regal_context *context, const char *path,
                                   regal_train_log *log) {
   if (!log->file)
     return REGAL_OK;
-  if (fflush(log->file) != 0 || ferror(log->file) ||
-      (fsync(fileno(log->file)) != 0 && errno != EINVAL))
+  if (!flush(log))
+    return fail(context, path, log);
+  if (fsync(fileno(log->file)) != 0 && errno != EINVAL)
     return regal_fail_system(context, path);
-  log->flushed = regal_seconds();
   return REGAL_OK;
 }
 
@@ -133,9 +151,15 @@ regal_status regal_train_log_close(regal_context *context, const char *path,
                                    regal_train_log *log) {
   if (!log->file)
     return REGAL_OK;
-  bool failed = ferror(log->file) != 0;
-  if (fclose(log->file) != 0 || failed)
-    return regal_fail_system(context, path);
+  FILE *file = log->file;
   log->file = NULL;
-  return REGAL_OK;
+  if (fclose(file) != 0 && !log->reason)
+    log->reason = errno;
+  if (!log->reason)
+    return REGAL_OK;
+  regal_status status = fail(context, path, log);
+  if (log->whole >= 0 && truncate(path, log->whole)) {
+    /* the last row stays in part */
+  }
+  return status;
 }

@@ -11,6 +11,8 @@
 typedef struct regal_train_log {
   FILE *file; /* or NULL: no log */
   double flushed;
+  long whole; /* bytes that are in the file, whole rows; -1: it is no file */
+  int reason; /* errno of the first row that could not be written, or 0 */
 } regal_train_log;
 
 regal_status regal_train_log_begin(regal_context *context, const char *path,

@@ -4,18 +4,14 @@
 
 #include <string.h>
 
-static bool is_control(char letter) {
-  return (unsigned char)letter < ' ' || letter == 127;
-}
+#include "base/utf8.h"
 
 void regal_layout_name(regal_text *text, const char *name, size_t length) {
-  for (size_t i = 0, run = 0; i <= length; i++) {
-    if (i < length && !is_control(name[i]))
-      continue;
-    regal_text_append(text, name + run, i - run);
-    if (i < length)
-      regal_text_append(text, "?", 1);
-    run = i + 1;
+  for (size_t i = 0; i < length;) {
+    size_t shown = regal_utf8_shown(name + i);
+    bool whole = shown && shown <= length - i;
+    regal_text_append(text, whole ? name + i : "?", whole ? shown : 1);
+    i += whole ? shown : 1;
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include "base/text.h"
 
-/* Appends text from a file: control characters, which could drive a terminal,
- * become '?'. */
+/* Appends text from a file, of `length` bytes in a text that ends with a zero:
+ * control characters, which could drive a terminal, and what is not UTF-8
+ * become
+ * '?'. */
 void regal_layout_name(regal_text *text, const char *name, size_t length);
 /* Puts index `i` among the `most` of the largest values, largest first, of
  * equal ones the first. Returns how many there are, of `count` before. */

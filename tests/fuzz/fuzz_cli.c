@@ -105,7 +105,9 @@ static void run(int count, char **arguments) {
   } else if (!cli.wants_help && !cli.wants_version) {
     FUZZ_CHECK(cli.command);
     cut_down(&cli.options);
-    regal_exit code = cli.command->run(&cli);
+    regal_exit code = regal_cli_check_files(&cli);
+    if (code == REGAL_EXIT_OK)
+      code = cli.command->run(&cli);
     FUZZ_CHECK(code != REGAL_EXIT_INTERNAL);
     FUZZ_CHECK((code == REGAL_EXIT_INPUT) == (cli.message[0] != 0));
   }

@@ -138,9 +138,11 @@ static bool add_file(zip_writer *writer, size_t file) {
                                FIRST_DOS_DATE, 0);
 }
 
-static regal_status write_zip(zip_writer *writer, const char *path) {
+/* Writes a new archive at `made`; messages call it `path`. */
+static regal_status write_zip(zip_writer *writer, const char *made,
+                              const char *path) {
   int code;
-  writer->zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+  writer->zip = zip_open(made, ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (!writer->zip) {
     zip_error_init_with_code(&writer->error, code);
     return fail_zip(writer, path, &writer->error);
@@ -154,15 +156,39 @@ static regal_status write_zip(zip_writer *writer, const char *path) {
   return REGAL_OK;
 }
 
+/* Under a temporary name, which then becomes that of `target`. */
+static regal_status write_renamed(zip_writer *writer, const char *target,
+                                  const char *path) {
+  regal_context *context = writer->context;
+  size_t capacity = strlen(target) + REGAL_BESIDE;
+  char *made = regal_alloc(context, capacity, 1);
+  struct stat info;
+  if (!made)
+    return regal_fail_memory(context);
+  regal_name_beside(target, 0, made, capacity);
+  regal_status status = write_zip(writer, made, path);
+  if (status == REGAL_OK && !stat(target, &info))
+    chmod(made, info.st_mode & 07777);
+  if (status == REGAL_OK && rename(made, target))
+    status = regal_fail_system(context, path);
+  if (status != REGAL_OK)
+    unlink(made);
+  regal_release(context, made);
+  return status;
+}
+
 regal_status regal_archive_write_zip(regal_context *context, const char *path,
                                      const regal_archive_files *files) {
+  char target[PATH_MAX];
   REGAL_TRY(check_names(context, path, files));
   zip_writer writer = {.context = context, .files = files};
   zip_error_init(&writer.error);
   regal_text_init(&writer.text, context);
   writer.inputs = regal_alloc(context, files->count, sizeof *writer.inputs);
   regal_status status =
-      writer.inputs ? write_zip(&writer, path) : regal_fail_memory(context);
+      writer.inputs
+          ? write_renamed(&writer, regal_follow_links(path, target), path)
+          : regal_fail_memory(context);
   if (writer.zip)
     zip_discard(writer.zip);
   zip_error_fini(&writer.error);
@@ -221,9 +247,20 @@ static bool is_empty(const char *path) {
   return empty;
 }
 
+/* Messages are about the name that the folder was to get. */
+static regal_status fail_beside(regal_context *context, regal_status status,
+                                const char *path, const char *beside) {
+  char message[REGAL_MESSAGE_CAPACITY];
+  size_t length = strlen(beside);
+  if (strncmp(regal_error(context), beside, length))
+    return status;
+  snprintf(message, sizeof message, "%s", regal_error(context) + length);
+  return regal_fail(context, status, "%s%s", path, message);
+}
+
 /* Fills a new folder beside `path`, then gives it that name. */
 static regal_status write_beside(regal_context *context, const char *path,
-                                 char *beside,
+                                 const char *beside,
                                  const regal_archive_files *files) {
   if (mkdir(beside, 0777))
     return regal_fail_system(context, path);
@@ -232,8 +269,27 @@ static regal_status write_beside(regal_context *context, const char *path,
     status = write_file(context, beside, files, i);
   if (status == REGAL_OK && rename(beside, path))
     status = regal_fail_system(context, path);
-  if (status != REGAL_OK)
-    nftw(beside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  if (status == REGAL_OK)
+    return REGAL_OK;
+  nftw(beside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  return fail_beside(context, status, path, beside);
+}
+
+/* Without slashes at its end, which no link could be followed through. */
+static regal_status write_folder(regal_context *context, char *path,
+                                 const regal_archive_files *files) {
+  char target[PATH_MAX];
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/')
+    path[--length] = 0;
+  const char *end = regal_follow_links(path, target);
+  size_t capacity = strlen(end) + REGAL_BESIDE;
+  char *beside = regal_alloc(context, capacity, 1);
+  if (!beside)
+    return regal_fail_memory(context);
+  regal_name_beside(end, 0, beside, capacity);
+  regal_status status = write_beside(context, end, beside, files);
+  regal_release(context, beside);
   return status;
 }
 
@@ -241,19 +297,13 @@ regal_status regal_archive_write_folder(regal_context *context,
                                         const char *path,
                                         const regal_archive_files *files) {
   struct stat info;
-  size_t length = strlen(path);
   if (!stat(path, &info) && !(S_ISDIR(info.st_mode) && is_empty(path)))
     return regal_fail(context, REGAL_IO,
                       "%s: exists already, and is no empty folder", path);
   REGAL_TRY(check_names(context, path, files));
-  while (length > 1 && path[length - 1] == '/')
-    length--;
-  regal_text beside;
-  regal_text_init(&beside, context);
-  regal_text_format(&beside, "%.*s.tmp-%ld", (int)length, path, (long)getpid());
-  regal_status status = beside.failed
-                            ? regal_fail_memory(context)
-                            : write_beside(context, path, beside.bytes, files);
-  regal_text_free(&beside);
+  char *copy = regal_copy_text(context, path);
+  regal_status status =
+      copy ? write_folder(context, copy, files) : regal_fail_memory(context);
+  regal_release(context, copy);
   return status;
 }

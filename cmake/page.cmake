@@ -9,6 +9,7 @@
 # first use, main.js last.
 set(REGAL_PAGE_SCRIPTS format.js data.js live.js theme.js state.js rows.js
   draw_lanes.js draw_memory.js tip.js details.js chart.js find.js table.js text.js
+  curve.js graph_layout.js graph_view.js
   keys.js main.js)
 
 set(page_folder ${CMAKE_SOURCE_DIR}/src/report/page)

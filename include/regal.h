@@ -564,7 +564,7 @@ REGAL_API void regal_set_progress(regal_context *context, regal_progress_fn fn,
 /* A point of a search: an improvement, or the end of a stage. */
 typedef struct regal_search_point {
   regal_progress at;
-  char stage[48]; /* what the stage did; "": an improvement */
+  char stage[64]; /* what the stage did; "": an improvement */
 } regal_search_point;
 
 typedef struct regal_result {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A browser, pages made by regal, and what tests ask of them.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -10,14 +10,19 @@ const { chromium } = await import(process.env.PLAYWRIGHT);
 const [program, ...flags] = process.argv.slice(2);
 export const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
 export const wantsScreenshots = flags.includes("--screenshots");
-export const DEMO = join(root, "data/demo/hf_gpt_neox_train.pb");
+export const DEMO = "gpt_neox.pb"; // in the folder of the test
 export const LARGE = `${join(root, "data/torch.zip")}:hf_rwkv_infer`;
 
 const folder = mkdtempSync(join(tmpdir(), "regal-page-"));
 export const file = (name) => join(folder, name);
+symlinkSync(join(root, "data/demo/hf_gpt_neox_train.pb"), file(DEMO));
 
 export function regal(...args) {
-  return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync(program, args, {
+    cwd: folder,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 export function write(name, text) {

@@ -12,7 +12,7 @@ import { pan, redraw, select, selectedOp, selectMoment, setSpan, state, zoom } f
 import { theme } from "./theme.js";
 import { hideTip, showTip } from "./tip.js";
 
-const CLICK = 4; // pixels that a click may move
+export const CLICK = 4; // pixels that a click may move
 
 export class Chart {
   constructor(plan) {
@@ -38,7 +38,7 @@ export class Chart {
   }
 
   get gutter() {
-    return this.canvas.clientWidth < 600 ? 62 : 128;
+    return this.canvas.clientWidth < 600 ? 74 : 128;
   }
 
   // -- Drawing -------------------------------------------------------------------
@@ -128,7 +128,8 @@ export class Chart {
 
   drawLabel(paint, row) {
     const { context, gutter } = paint;
-    const lines = row.type === "memory" ? [row.label, ...memoryLabel(row)] : [row.label ?? ""];
+    const lines =
+      row.type === "memory" ? [row.label, ...memoryLabel(row, gutter < 100)] : [row.label ?? ""];
     const room = row.height < 40 ? 1 : lines.length;
     lines.slice(0, room).forEach((line, i) => {
       context.fillStyle = i ? theme.colors.faint : theme.colors.ink;

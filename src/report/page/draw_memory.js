@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device over time: bands on top of one another, the limit, the
 // bound, and the peak. Each pixel shows the largest moment in it.
-import { firstWhere, showBytes } from "./format.js";
+import { firstWhere } from "./format.js";
 import { BANDS, profileOf } from "./live.js";
 import { theme } from "./theme.js";
 import { state } from "./state.js";
@@ -116,15 +116,14 @@ export function drawMemory(paint, plan, row) {
   drawPeak(paint, plan, row, top);
 }
 
-export function memoryLabel(row) {
+export function memoryLabel(row, narrow) {
   const { info } = row;
+  if (narrow) {
+    return [info.peak[0], info.limit ? `of ${info.limit[0]}` : ""];
+  }
   const exceeded = info.limit && info.peak[1] > info.limit[1];
   return [
     `peak ${info.peak[0]}`,
     info.limit ? `${exceeded ? "OVER " : ""}limit ${info.limit[0]}` : "",
   ];
-}
-
-export function scaleLabel(info) {
-  return showBytes(topOf(info) / 1.08);
 }

@@ -47,6 +47,13 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// An entry of a legend.
+export function swatch(label, color) {
+  const box = element("span", { class: "swatch" });
+  box.style.background = color;
+  return element("span", { class: "entry" }, box, label);
+}
+
 export function byId(id) {
   return document.getElementById(id);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page begins here: reads its data and starts the views.
-import { byId, element, showBytes } from "./format.js";
+import { byId, element, showBytes, swatch } from "./format.js";
 import { readData } from "./data.js";
 import { Chart } from "./chart.js";
+import { startCurve } from "./curve.js";
 import { startDetails } from "./details.js";
 import { startFind } from "./find.js";
+import { startGraph } from "./graph_view.js";
 import { startKeys } from "./keys.js";
 import { BANDS, heldAt, liveAt, profileOf, sizeSteps } from "./live.js";
 import { fitAll, listen, redraw, showPlans, state, zoom } from "./state.js";
@@ -38,12 +40,6 @@ function showCharts() {
 }
 
 // -- Legends ----------------------------------------------------------------------
-
-function swatch(label, color) {
-  const box = element("span", { class: "swatch" });
-  box.style.background = color;
-  return element("span", { class: "entry" }, box, label);
-}
 
 function bandLabel(band) {
   const [large, medium] = sizeSteps(state.data.graph);
@@ -125,6 +121,8 @@ function start() {
   startDetails();
   startFind();
   startText();
+  startCurve();
+  startGraph();
   startControls();
   startKeys();
   watchWindow();

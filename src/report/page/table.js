@@ -27,7 +27,7 @@ function toggle(plan) {
   showPlans(shown.length ? shown : [plan.index]);
 }
 
-function figureCell(plan, key) {
+function figureCell(plan, label, key) {
   const figure = plan.figures[key];
   if (!figure) {
     return element("td", { class: "number" }, "–");
@@ -38,6 +38,7 @@ function figureCell(plan, key) {
     {
       class: over ? "number over" : "number",
       "data-key": key,
+      "data-label": label,
       "data-value": figure[1],
       title: String(figure[1]),
     },
@@ -53,7 +54,7 @@ function planRow(plan) {
   });
   box.checked = isShown(plan);
   const name = element("label", { for: `show-${plan.index}` }, box, plan.name);
-  const cells = COLUMNS.map(([, key]) => figureCell(plan, key));
+  const cells = COLUMNS.map(([label, key]) => figureCell(plan, label, key));
   return element(
     "tr",
     { "data-plan": plan.index },

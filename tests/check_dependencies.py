@@ -82,6 +82,7 @@ ROOMS = {
     "api": ["exact", "heuristic/pipeline", "learn", "tune", "dataset/generate", "report"],
     # The program: public headers only.
     "cli": [],
+    "cli/dataset": ["cli"],
 }
 MOST_FILES = 25
 MOST_LINES = 450

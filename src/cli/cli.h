@@ -11,6 +11,7 @@
 #include "regal.h"
 
 #define REGAL_CLI_ARGUMENTS 4096
+#define REGAL_CLI_CONFLICT 512
 #define REGAL_CLI_PLANS 64 /* on a page */
 
 /* The program's exit codes; scripts rely on them. */
@@ -33,6 +34,7 @@ typedef struct regal_cli {
   bool wants_help, wants_version;
   regal_graph *graph; /* of the command, or NULL; main frees it */
   char message[1280]; /* what is wrong, when it is not the library's message */
+  char conflict[REGAL_CLI_CONFLICT]; /* between options and a plan's file */
 } regal_cli;
 
 /* A command with a space in its name ("dataset pack") is a part of another,
@@ -127,6 +129,14 @@ regal_exit regal_cli_check_files(regal_cli *cli);
 int regal_cli_gnuplot(const char *folder, const char *script);
 /* Draws the log's curves into options->plot. */
 regal_exit regal_cli_plot_training(regal_cli *cli);
+/* plan_machine.c */
+/* Sets the options of machine and objective that the plan's file has values for
+ * and that are not given; `aloud`: and says so, unless -q. Keeps in
+ * cli->conflict where file and options disagree. */
+regal_exit regal_cli_take_plan_options(regal_cli *cli, const char *path,
+                                       regal_options *options, bool aloud);
+/* Adds the conflict to the message of a plan that does not fit. */
+regal_exit regal_cli_blame_conflict(regal_cli *cli, regal_exit code);
 
 /* progress.c: a line on the terminal that is updated as the search goes on, or
  * with -v a line for each improvement. */

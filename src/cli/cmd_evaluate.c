@@ -4,51 +4,7 @@
  * about plans. The machine is that of the plan file, except where options say
  * otherwise.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/cli.h"
-
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-/* A plan is read twice: for its machine, then for its steps. So stdin, unless
- * it is a file already, is replaced by a temporary one that can be rewound.
- * Nothing is copied beyond the limit on inputs, which the reader will report.
- */
-static bool make_stdin_seekable(const regal_cli *cli) {
-  char block[65536];
-  size_t size;
-  int64_t left = cli->options.max_input ? cli->options.max_input : INT64_MAX;
-  if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
-    return true;
-  FILE *copy = tmpfile();
-  if (!copy)
-    return false;
-  while (left >= 0 && (size = fread(block, 1, sizeof block, stdin)) > 0) {
-    if (fwrite(block, 1, size, copy) != size)
-      break;
-    left -= (int64_t)size;
-  }
-  bool good = !ferror(stdin) && !ferror(copy) && fflush(copy) == 0 &&
-              dup2(fileno(copy), STDIN_FILENO) >= 0 &&
-              lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
-  fclose(copy);
-  return good;
-}
-
-/* Sets the options that the plan's file has values for. */
-static regal_exit take_options(regal_cli *cli, const char *path,
-                               regal_options *options) {
-  bool standard = !strcmp(path, "-");
-  if (standard && !make_stdin_seekable(cli))
-    return regal_cli_fail(cli, "stdin: %s", strerror(errno));
-  off_t start = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-  regal_status status = regal_plan_options(cli->context, path, options);
-  if (standard && lseek(STDIN_FILENO, start, SEEK_SET) < 0)
-    return regal_cli_fail(cli, "stdin: %s", strerror(errno));
-  return regal_cli_status(cli, status);
-}
 
 /* A plan of a file on its own machine. */
 typedef struct subject {
@@ -77,12 +33,12 @@ static regal_exit judge(regal_cli *cli, const char *path, subject *subject) {
 static regal_exit load_subject(regal_cli *cli, const char *path,
                                subject *subject) {
   regal_options options = cli->options;
-  regal_exit code = take_options(cli, path, &options);
+  regal_exit code = regal_cli_take_plan_options(cli, path, &options, false);
   if (code != REGAL_EXIT_OK)
     return code;
   REGAL_CLI_TRY(cli, regal_problem_create(cli->context, cli->graph, &options,
                                           &subject->problem));
-  return judge(cli, path, subject);
+  return regal_cli_blame_conflict(cli, judge(cli, path, subject));
 }
 
 /* -- evaluate -------------------------------------------------------------- */

@@ -21,6 +21,17 @@ static void note_free_transfers(const regal_cli *cli) {
                 "them), --bandwidth or --latency give them a cost");
 }
 
+/* Without other options, a search goes on where its plan was made. */
+static regal_exit take_start(regal_cli *cli) {
+  if (!cli->options.start[0])
+    return REGAL_EXIT_OK;
+  regal_options options = cli->options;
+  regal_exit code =
+      regal_cli_take_plan_options(cli, options.start, &options, true);
+  cli->options = options;
+  return code;
+}
+
 static regal_status search(regal_cli *cli, regal_result **result) {
   regal_progress_line line;
   regal_progress_begin(&line, cli);
@@ -64,7 +75,12 @@ regal_exit regal_command_optimize(regal_cli *cli) {
   if (code != REGAL_EXIT_OK)
     return code;
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
-  REGAL_CLI_TRY(cli, search(cli, &result));
+  code = take_start(cli);
+  if (code == REGAL_EXIT_OK)
+    code = regal_cli_blame_conflict(
+        cli, regal_cli_status(cli, search(cli, &result)));
+  if (code != REGAL_EXIT_OK)
+    return code;
   regal_status status = report(cli, result, stream);
   if (status == REGAL_OK)
     note_free_transfers(cli);

@@ -24,8 +24,9 @@ static const regal_command commands[] = {
     {"evaluate", "verify a plan, and explain where its time and memory go",
      "Checks every rule of the model and reports the first one that the plan\n"
      "breaks (exit code 1). The machine is the one recorded in the plan file,\n"
-     "unless options specify another. A list of op ids, one per line, each\n"
-     "optionally with a device, is also accepted as a plan. Exit code 3: the\n"
+     "unless options specify another. A list of ops, one id or name per\n"
+     "line, each optionally with a device, is also accepted as a plan. Exit "
+     "code 3: the\n"
      "plan is valid but exceeds the memory limit.",
      "GRAPH PLAN", 2, 2, "reading limits machine objective",
      "trace html json timeline quiet verbose",

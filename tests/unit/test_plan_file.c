@@ -217,6 +217,41 @@ static void reads_bare_orders(void **state) {
   regal_plan_free(plan);
 }
 
+/* By name, also one with blanks and '#', and by id in the same file. */
+static void reads_orders_of_names(void **state) {
+  (void)state;
+  static const char *const names[] = {"a", "b # c", "d 1", "7", "e#0"};
+  regal_builder *builder;
+  regal_graph *named;
+  regal_problem *on;
+  regal_options options;
+  regal_plan *plan;
+  uint32_t id;
+  regal_options_init(&options);
+  assert_int_equal(regal_builder_create(context, &builder), REGAL_OK);
+  for (size_t i = 0; i < 5; i++)
+    regal_builder_add_op(builder, names[i], 10, 0, 0, &id);
+  assert_int_equal(regal_builder_finish(builder, &named), REGAL_OK);
+  assert_int_equal(regal_problem_create(context, named, &options, &on),
+                   REGAL_OK);
+  files_write_text("n.order", "d 1 1\nb # c\n3 1\te#0\n");
+  assert_int_equal(regal_plan_load(context, on, "n.order", &plan),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "n.order:3: found \"3 1\te#0\", expected the id or name "
+                      "of an op, and perhaps a device");
+  files_write_text("n.order", "d 1 1\nb # c\n3 1\ne#0\t1 # comment\r\n a\n");
+  plan = load(on, "n.order");
+  static const uint32_t order[] = {2, 1, 3, 4, 0}, place[] = {1, 0, 1, 1, 0};
+  for (size_t i = 0; i < 5; i++) {
+    assert_int_equal(plan->steps[i].op, order[i]);
+    assert_int_equal(plan->steps[i].device, place[i]);
+  }
+  regal_plan_free(plan);
+  regal_problem_free(on);
+  regal_graph_free(named);
+}
+
 static const char *try_plan(const char *path) {
   regal_plan *plan = NULL;
   if (regal_plan_load(context, problem, path, &plan) != REGAL_OK)
@@ -406,6 +441,7 @@ int main(void) {
       TEST(refuses_another_graph),
       TEST(strange_names_read_back),
       TEST(reads_bare_orders),
+      TEST(reads_orders_of_names),
       TEST(malformed_files_have_messages),
       TEST(plan_sets_options),
       TEST(given_options_stay),

@@ -27,18 +27,25 @@ static regal_status index_names(regal_op_names *names) {
   return status;
 }
 
+regal_status regal_op_names_lookup(regal_op_names *names, const char *name,
+                                   uint32_t *op) {
+  if (!names->index.context)
+    REGAL_TRY(index_names(names));
+  *op = regal_name_index_find(&names->index, name);
+  return REGAL_OK;
+}
+
 bool regal_op_names_has(regal_op_names *names, const char *name) {
-  if (!names->index.context && index_names(names) != REGAL_OK)
-    return false;
-  return regal_name_index_find(&names->index, name) != REGAL_NAME_ABSENT;
+  uint32_t op;
+  return regal_op_names_lookup(names, name, &op) == REGAL_OK &&
+         op != REGAL_NAME_ABSENT;
 }
 
 static regal_status find_name(regal_op_names *names, const regal_json *json,
                               uint32_t node, uint32_t *op) {
   const char *name = json->nodes[node].text;
-  if (!names->index.context)
-    REGAL_TRY(index_names(names));
-  uint32_t found = regal_name_index_find(&names->index, name);
+  uint32_t found;
+  REGAL_TRY(regal_op_names_lookup(names, name, &found));
   if (found == REGAL_NAME_ABSENT)
     return regal_json_fail(json, node, "there is no op \"%.200s\" in the graph",
                            name);

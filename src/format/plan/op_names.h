@@ -21,6 +21,9 @@ void regal_op_names_free(regal_op_names *names);
 /* Whether an op, or several, have this name; false also when memory is out,
  * which the next lookup tells. */
 bool regal_op_names_has(regal_op_names *names, const char *name);
+/* The op of this name, or what regal_name_index_find says of it. */
+regal_status regal_op_names_lookup(regal_op_names *names, const char *name,
+                                   uint32_t *op);
 /* The op that a JSON text (its name) or number (its id) means. */
 regal_status regal_op_names_find(regal_op_names *names, const regal_json *json,
                                  uint32_t node, uint32_t *op);

@@ -5,6 +5,12 @@
  *   # comment
  *   17        the op with id 17, on device 0
  *   18 1      the op with id 18, on device 1
+ *   conv2     the op of that name, on device 0
+ *   conv3 1   the op of that name, on device 1
+ *
+ * A line that begins with a number is about an id. Names may have blanks and
+ * '#' in them: a device or a comment, which comes after a blank, is only what
+ * no name ends with.
  *
  * All ops must be there, once, in a topological order. Ids of nodes that are
  * in the graph's file but are no ops of their own (joined with others by the
@@ -14,15 +20,17 @@
 #include <string.h>
 
 #include "cost/model/plan.h"
+#include "format/plan/op_names.h"
 #include "format/plan/plan.h"
 
 typedef struct order_reader {
   regal_context *context;
   const regal_problem *problem;
-  const char *name;     /* of the file; NULL: in memory */
-  uint32_t *order;      /* [ops] */
-  uint32_t *line_of;    /* [ops] where the op is, 0: nowhere */
-  uint8_t *placement;   /* [ops] */
+  const char *name;   /* of the file; NULL: in memory */
+  uint32_t *order;    /* [ops] */
+  uint32_t *line_of;  /* [ops] where the op is, 0: nowhere */
+  uint8_t *placement; /* [ops] */
+  regal_op_names names;
   uint32_t count, line; /* in memory a line is an entry, also from 1 */
 } order_reader;
 
@@ -59,8 +67,12 @@ static regal_status fail_line(const order_reader *reader, const char *format,
 
 /* -- Lines ----------------------------------------------------------------- */
 
+static bool is_blank(char letter) {
+  return letter == ' ' || letter == '\t' || letter == '\r';
+}
+
 static const char *skip_blanks(const char *at, const char *end) {
-  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+  while (at < end && is_blank(*at))
     at++;
   return at;
 }
@@ -82,27 +94,102 @@ static bool take_number(const char **at, const char *end, uint64_t *number) {
   return true;
 }
 
-static regal_status add_op(order_reader *reader, uint64_t id, uint64_t device) {
+static regal_status add_op(order_reader *reader, uint32_t op, uint64_t device) {
   const regal_graph *graph = reader->problem->graph;
   uint32_t devices = reader->problem->devices;
-  if (id >= graph->file_nodes)
-    return fail_line(reader, "there is no op with id %llu in the graph",
-                     (unsigned long long)id);
   if (device >= devices)
     return fail_line(
         reader, "device %llu is out of range, the machine has %u device%s",
         (unsigned long long)device, devices, devices == 1 ? "" : "s");
-  uint32_t op = graph->op_of_id[id];
   if (op == REGAL_NONE)
     return REGAL_OK;
   if (reader->line_of[op])
-    return fail_line(reader, "id %llu is there twice, first %s%s",
-                     (unsigned long long)id, reader->name ? "on " : "",
+    return fail_line(reader, "id %u is there twice, first %s%s", graph->id[op],
+                     reader->name ? "on " : "",
                      place_of(reader, reader->line_of[op]).text);
   reader->line_of[op] = reader->line;
   reader->placement[op] = (uint8_t)device;
   reader->order[reader->count++] = op;
   return REGAL_OK;
+}
+
+static regal_status add_id(order_reader *reader, uint64_t id, uint64_t device) {
+  const regal_graph *graph = reader->problem->graph;
+  if (id >= graph->file_nodes)
+    return fail_line(reader, "there is no op with id %llu in the graph",
+                     (unsigned long long)id);
+  return add_op(reader, graph->op_of_id[id], device);
+}
+
+/* -- Names ----------------------------------------------------------------- */
+
+static const char *trim_end(const char *begin, const char *end) {
+  while (end > begin && is_blank(end[-1]))
+    end--;
+  return end;
+}
+
+/* The op of this name; REGAL_NAME_ABSENT also for what is too long. */
+static regal_status look_up(order_reader *reader, const char *begin,
+                            const char *end, uint32_t *op) {
+  char name[4096];
+  size_t length = (size_t)(end - begin);
+  *op = REGAL_NAME_ABSENT;
+  if (!length || length >= sizeof name || memchr(begin, 0, length))
+    return REGAL_OK;
+  memcpy(name, begin, length);
+  name[length] = 0;
+  REGAL_TRY(regal_op_names_lookup(&reader->names, name, op));
+  if (*op == REGAL_NAME_AMBIGUOUS)
+    return fail_line(reader,
+                     "the graph has more than one op \"%.200s\", say which by "
+                     "its id",
+                     name);
+  return REGAL_OK;
+}
+
+/* Where a comment begins, which is after a blank; `end` if there is none. */
+static const char *find_comment(const char *begin, const char *end) {
+  for (const char *at = begin + 1; at < end; at++)
+    if (*at == '#' && is_blank(at[-1]))
+      return trim_end(begin, at);
+  return end;
+}
+
+/* A name, and perhaps a device; *op stays REGAL_NAME_ABSENT if it is none. */
+static regal_status find_name(order_reader *reader, const char *begin,
+                              const char *end, uint32_t *op, uint64_t *device) {
+  *device = 0;
+  REGAL_TRY(look_up(reader, begin, end, op));
+  const char *number = end;
+  while (number > begin && number[-1] >= '0' && number[-1] <= '9')
+    number--;
+  if (*op != REGAL_NAME_ABSENT || number == begin || number == end ||
+      !is_blank(number[-1]))
+    return REGAL_OK;
+  const char *after = number;
+  uint64_t given;
+  if (!take_number(&after, end, &given))
+    return REGAL_OK;
+  *device = given;
+  return look_up(reader, begin, trim_end(begin, number), op);
+}
+
+static regal_status read_name(order_reader *reader, const char *begin,
+                              const char *end) {
+  uint32_t op;
+  uint64_t device;
+  const char *comment = find_comment(begin, end);
+  REGAL_TRY(find_name(reader, begin, end, &op, &device));
+  if (op == REGAL_NAME_ABSENT && comment < end)
+    REGAL_TRY(find_name(reader, begin, comment, &op, &device));
+  if (op != REGAL_NAME_ABSENT)
+    return add_op(reader, op, device);
+  int width = end - begin < 40 ? (int)(end - begin) : 40;
+  return fail_line(reader,
+                   "found \"%.*s\", expected the id or name of an op, and "
+                   "perhaps a device",
+                   width, begin);
 }
 
 static regal_status read_line(order_reader *reader, const char *at,
@@ -116,13 +203,8 @@ static regal_status read_line(order_reader *reader, const char *at,
   if (good && at < end && *at != '#')
     good = take_number(&at, end, &device);
   if (good && (at == end || *at == '#'))
-    return add_op(reader, id, device);
-  while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
-    end--;
-  int width = end - begin < 40 ? (int)(end - begin) : 40;
-  return fail_line(reader,
-                   "found \"%.*s\", expected an id and perhaps a device", width,
-                   begin);
+    return add_id(reader, id, device);
+  return read_name(reader, begin, trim_end(begin, end));
 }
 
 static regal_status read_lines(order_reader *reader, const regal_text *text) {
@@ -200,6 +282,7 @@ static regal_status open_reader(order_reader *reader, regal_context *context,
       .order = regal_alloc(context, ops, sizeof *reader->order),
       .line_of = regal_alloc(context, ops, sizeof *reader->line_of),
       .placement = regal_alloc(context, ops, sizeof *reader->placement)};
+  regal_op_names_init(&reader->names, context, problem->graph);
   bool complete = reader->order && reader->line_of && reader->placement;
   return complete ? REGAL_OK : regal_fail_memory(context);
 }
@@ -208,6 +291,7 @@ static void close_reader(order_reader *reader) {
   regal_release(reader->context, reader->order);
   regal_release(reader->context, reader->line_of);
   regal_release(reader->context, reader->placement);
+  regal_op_names_free(&reader->names);
 }
 
 regal_status regal_plan_read_order(regal_context *context,
@@ -228,7 +312,7 @@ static regal_status take_entries(order_reader *reader, const uint32_t *ids,
                                  const uint16_t *devices, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     reader->line = i + 1;
-    REGAL_TRY(add_op(reader, ids[i], devices ? devices[i] : 0));
+    REGAL_TRY(add_id(reader, ids[i], devices ? devices[i] : 0));
   }
   return REGAL_OK;
 }

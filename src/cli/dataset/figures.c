@@ -4,7 +4,7 @@
  * CSV files. gnuplot draws them, if it is installed. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "cli/cmd_dataset.h"
+#include "cli/dataset/dataset.h"
 
 #include <errno.h>
 #include <limits.h>

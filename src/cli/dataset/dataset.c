@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal dataset pack, split, deduplicate, filter and augment: each opens its
  * inputs as one dataset, changes it, and writes it. describe and list are in
- * cmd_dataset_describe.c. */
-#include "cli/cmd_dataset.h"
+ * describe.c. */
+#include "cli/dataset/dataset.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regal dataset describe, regal dataset list: tables of what datasets contain.
  * The quantities are rows of one table, which the tables, the JSON output and
- * the histograms (cmd_dataset_figures.c) share. */
-#include "cli/cmd_dataset.h"
+ * the histograms (figures.c) share. */
+#include "cli/dataset/dataset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between cmd_dataset.c and its tables and figures. */
-#ifndef REGAL_CLI_CMD_DATASET_H
-#define REGAL_CLI_CMD_DATASET_H
+/* Between dataset.c and its tables and figures. */
+#ifndef REGAL_CLI_DATASET_DATASET_H
+#define REGAL_CLI_DATASET_DATASET_H
 
 #include "cli/cli.h"
 #include "regal_data.h"

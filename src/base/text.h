@@ -21,6 +21,11 @@ static inline bool regal_is_number(const char *text) {
   return at > text && !*at;
 }
 
+/* What a noun ends with: "1 op", "2 ops". */
+static inline const char *regal_plural(uint64_t count) {
+  return count == 1 ? "" : "s";
+}
+
 /* A growing byte buffer. After a failed append `failed` stays set, so that a
  * writer may append freely and check once, at the end. */
 typedef struct regal_text {

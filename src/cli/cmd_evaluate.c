@@ -50,8 +50,8 @@ static regal_status report(regal_cli *cli, const regal_result *result,
   if (cli->options.json)
     status = regal_result_save_json(context, result, "-");
   else {
-    fprintf(stream, "VALID: the plan's %u steps obey all rules\n\n",
-            result->plan->step_count);
+    fprintf(stream, "VALID: the plan's %u step%s obey all rules\n\n",
+            result->plan->step_count, result->plan->step_count == 1 ? "" : "s");
     status = regal_report_summary(context, result, stream);
     if (status == REGAL_OK) {
       fputc('\n', stream);

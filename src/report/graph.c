@@ -23,24 +23,26 @@ static void put_wishes(regal_text *text, const regal_graph *graph) {
   uint32_t pinned = count_labelled(graph, &graph->device);
   uint32_t grouped = count_labelled(graph, &graph->group);
   if (pinned)
-    regal_text_format(text, "%-16s%u ops must run on a given device\n", "pins",
-                      pinned);
+    regal_text_format(text, "%-16s%u op%s must run on a given device\n", "pins",
+                      pinned, regal_plural(pinned));
   if (grouped)
-    regal_text_format(text, "%-16s%u, of %u ops\n", "groups",
-                      graph->group.count, grouped);
+    regal_text_format(text, "%-16s%u, of %u op%s\n", "groups",
+                      graph->group.count, grouped, regal_plural(grouped));
 }
 
 static void put_counts(regal_text *text, const regal_graph *graph,
                        const regal_graph_figures *figures) {
   regal_text_format(text, "%-16s%u", "ops", graph->ops);
   if (graph->file_nodes != graph->ops)
-    regal_text_format(text, " (of %u nodes in the file)", graph->file_nodes);
+    regal_text_format(text, " (of %u node%s in the file)", graph->file_nodes,
+                      regal_plural(graph->file_nodes));
   regal_text_format(text, "\n%-16s%u, %s\n", "tensors", graph->tensors,
                     regal_show_bytes(graph->tensor_bytes).text);
   regal_text_format(text, "%-16s%u data, %u control\n", "edges", graph->uses,
                     graph->controls);
-  regal_text_format(text, "%-16s%u ops deep, at most %u wide\n", "shape",
-                    figures->depth, figures->width);
+  regal_text_format(text, "%-16s%u op%s deep, at most %u wide\n", "shape",
+                    figures->depth, regal_plural(figures->depth),
+                    figures->width);
   if (graph->total_resident_bytes)
     regal_text_format(text, "%-16s%s resident\n", "parameters",
                       regal_show_bytes(graph->total_resident_bytes).text);

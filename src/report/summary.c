@@ -14,9 +14,10 @@
 
 static void put_graph(regal_text *text, const regal_graph *graph) {
   regal_text_format(
-      text, "%-12s%u ops, %u tensors (%s), %u data and %u control edges\n",
-      "graph", graph->ops, graph->tensors,
-      regal_show_bytes(graph->tensor_bytes).text, graph->uses, graph->controls);
+      text, "%-12s%u op%s, %u tensor%s (%s), %u data and %u control edge%s\n",
+      "graph", graph->ops, regal_plural(graph->ops), graph->tensors,
+      regal_plural(graph->tensors), regal_show_bytes(graph->tensor_bytes).text,
+      graph->uses, graph->controls, regal_plural(graph->controls));
 }
 
 /* Whether all links between two devices are alike. */
@@ -66,11 +67,13 @@ static void put_wishes(regal_text *text, const regal_machine *machine) {
   uint32_t pinned = count_entries(machine->pin, ops);
   uint32_t grouped = count_entries(machine->group, ops);
   if (timed)
-    regal_text_format(text, ", %u ops with times of their own", timed);
+    regal_text_format(text, ", %u op%s with times of their own", timed,
+                      regal_plural(timed));
   if (pinned)
-    regal_text_format(text, ", %u ops pinned", pinned);
+    regal_text_format(text, ", %u op%s pinned", pinned, regal_plural(pinned));
   if (grouped)
-    regal_text_format(text, ", %u ops in groups", grouped);
+    regal_text_format(text, ", %u op%s in groups", grouped,
+                      regal_plural(grouped));
 }
 
 static void put_machine(regal_text *text, const regal_machine *machine) {
@@ -161,9 +164,10 @@ static void put_rates(regal_text *text, const regal_result *result) {
   regal_rates rates = regal_result_rates(result);
   if (rates.microbatches)
     regal_text_format(text,
-                      "%-12s%u microbatches, %.4g per second, bubble rate "
+                      "%-12s%u microbatch%s, %.4g per second, bubble rate "
                       "%.1f%%\n",
                       "pipeline", rates.microbatches,
+                      rates.microbatches == 1 ? "" : "es",
                       rates.microbatches_per_second, 100 * rates.bubble);
 }
 
@@ -262,8 +266,9 @@ static const char *stop_reason(regal_stop stop) {
 }
 
 static void put_search(regal_text *text, const regal_result *result) {
-  regal_text_format(text, "%-12s%.2f s, %llu evaluations", "search",
-                    result->seconds, (unsigned long long)result->evaluations);
+  regal_text_format(text, "%-12s%.2f s, %llu evaluation%s", "search",
+                    result->seconds, (unsigned long long)result->evaluations,
+                    regal_plural(result->evaluations));
   if (result->evaluations && result->seconds > 0)
     regal_text_format(text, ", %.0f per second",
                       (double)result->evaluations / result->seconds);

@@ -12,7 +12,7 @@
 #include "support/random_cases.h"
 #include "support/sample.h"
 
-#define DEFECTS 85
+#define DEFECTS 86
 #define GOOD REGAL_TEST_DATA "/json_graphs/good/"
 #define DOCS REGAL_TEST_DATA "/../docs/"
 

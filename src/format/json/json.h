@@ -40,7 +40,8 @@ typedef struct regal_json {
   char *strings;
 } regal_json;
 
-/* Whether the bytes begin with '{', space aside: all our files are objects. */
+/* Whether the bytes begin like an object, space aside, as all our files do; or
+ * like a list, for a message about that. "[name" is protobuf's text format. */
 bool regal_json_detect(const void *bytes, size_t size);
 
 /* Parses all of `bytes`. On failure `json` holds nothing. Messages begin with

@@ -305,7 +305,11 @@ static regal_status parse_document(parser *p) {
 bool regal_json_detect(const void *bytes, size_t size) {
   parser p = {.at = bytes, .end = (const char *)bytes + size};
   skip_space(&p);
-  return peek(&p) == '{';
+  if (peek(&p) != '[')
+    return peek(&p) == '{';
+  p.at++;
+  skip_space(&p);
+  return peek(&p) && strchr("{[]\"-0123456789", peek(&p));
 }
 
 regal_status regal_json_parse(regal_context *context, const char *name,

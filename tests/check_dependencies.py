@@ -66,8 +66,10 @@ ROOMS = {
     "learn": ["auto", "learn/guide"],
     "format/proto": ["base/memory"],
     "format/json": ["graph"],
-    "format/tensorflow": ["graph", "format/proto"],
-    "format/onnx": ["format/json", "format/proto"],
+    # Run times that the user has measured, for any format.
+    "format/costs": ["graph"],
+    "format/tensorflow": ["format/costs", "format/proto"],
+    "format/onnx": ["format/costs", "format/json", "format/proto"],
     # The table of graph formats.
     "format": ["format/tensorflow", "format/json", "format/onnx"],
     "format/plan": ["format/json", "cost/model", "pipeline"],

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "base/options/options.h"
+#include "format/costs/costs.h"
 #include "format/json/graph.h"
 #include "format/json/json.h"
 #include "format/onnx/onnx.h"
@@ -21,26 +23,31 @@ static bool is_json(const void *bytes, size_t size) {
   return regal_json_detect(bytes, size) && !regal_cost_is_binary(bytes, size);
 }
 
+/* What readers heed of the options that say how to read. */
+#define NO_OPTIONS ""
+#define TENSORFLOW_OPTIONS "loops|variables|aliases|costs"
+#define ONNX_OPTIONS "dim|shape|assume-unknown-bytes|roofline|costs"
+
 /* clang-format off */
 #define FORMATS(WRITTEN, READ) \
-  /*      name    ending    or      detect                load                   save */ \
-  WRITTEN(binary, ".pb",    NULL,   regal_cost_is_binary, regal_cost_graph_load, regal_cost_graph_save_binary) \
-  WRITTEN(text,   ".pbtxt", ".txt", regal_cost_is_text,   regal_cost_graph_load, regal_cost_graph_save_text) \
-  WRITTEN(json,   ".json",  NULL,   is_json,              regal_json_graph_load, regal_json_graph_save) \
-  READ(   onnx,   ".onnx",  NULL,   regal_onnx_detect,    regal_onnx_load)
+  /*      name    ending    or      options             detect                load                   save */ \
+  WRITTEN(binary, ".pb",    NULL,   TENSORFLOW_OPTIONS, regal_cost_is_binary, regal_cost_graph_load, regal_cost_graph_save_binary) \
+  WRITTEN(text,   ".pbtxt", ".txt", TENSORFLOW_OPTIONS, regal_cost_is_text,   regal_cost_graph_load, regal_cost_graph_save_text) \
+  WRITTEN(json,   ".json",  NULL,   NO_OPTIONS,         is_json,              regal_json_graph_load, regal_json_graph_save) \
+  READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load)
 /* clang-format on */
 
 /* A row declares its functions. */
-#define DECLARE_READ(name, ending, other, detect, load)                        \
+#define DECLARE_READ(name, ending, other, options, detect, load)               \
   regal_format_detect_fn detect;                                               \
   regal_format_load_fn load;
-#define DECLARE_WRITTEN(name, ending, other, detect, load, save)               \
-  DECLARE_READ(name, ending, other, detect, load)                              \
+#define DECLARE_WRITTEN(name, ending, other, options, detect, load, save)      \
+  DECLARE_READ(name, ending, other, options, detect, load)                     \
   regal_format_save_fn save;
-#define DEFINE_READ(name, ending, other, detect, load)                         \
-  {#name, {ending, other}, detect, load, NULL},
-#define DEFINE_WRITTEN(name, ending, other, detect, load, save)                \
-  {#name, {ending, other}, detect, load, save},
+#define DEFINE_READ(name, ending, other, options, detect, load)                \
+  {#name, {ending, other}, detect, load, NULL, options},
+#define DEFINE_WRITTEN(name, ending, other, options, detect, load, save)       \
+  {#name, {ending, other}, detect, load, save, options},
 
 FORMATS(DECLARE_WRITTEN, DECLARE_READ)
 
@@ -71,6 +78,53 @@ bool regal_format_by_ending(const char *path, regal_graph_format *format) {
   return false;
 }
 
+/* -- Loading --------------------------------------------------------------- */
+
+static bool heeds(const regal_format *format, const char *option) {
+  return regal_choice_index(format->options, option) >= 0;
+}
+
+/* Whether the option is given, and neither the reader nor we make use of it. */
+static bool is_ignored(const regal_format *format, const regal_options *options,
+                       const regal_option_info *info) {
+  return !strcmp(info->group, "reading") && !heeds(format, info->name) &&
+         strcmp(info->name, "costs") != 0 &&
+         regal_option_given(options, info->name);
+}
+
+/* An option in vain is a mistake, of which the user should hear. */
+static regal_status note_ignored(const regal_format *format,
+                                 const regal_options *options,
+                                 regal_graph *graph) {
+  char list[400] = "";
+  size_t at = 0;
+  for (size_t i = 0; i < regal_option_count(); i++) {
+    const regal_option_info *info = regal_option_at(i);
+    if (is_ignored(format, options, info) && at < sizeof list)
+      at += (size_t)snprintf(list + at, sizeof list - at, "%s--%s",
+                             at ? ", " : "", info->name);
+  }
+  return at ? regal_graph_add_note(graph, REGAL_NOTE_WARNING,
+                                   "%s: no effect on a graph in format %s",
+                                   list, format->name)
+            : REGAL_OK;
+}
+
+static regal_status load(regal_context *context, const regal_format *format,
+                         const char *name, const void *bytes, size_t size,
+                         const regal_options *options, regal_graph **graph) {
+  regal_graph *made;
+  REGAL_TRY(format->load(context, name, bytes, size, options, &made));
+  regal_status status = note_ignored(format, options, made);
+  if (status == REGAL_OK && options->costs[0] && !heeds(format, "costs"))
+    status = regal_costs_apply(context, options->costs, made);
+  if (status == REGAL_OK)
+    *graph = made;
+  else
+    regal_graph_free(made);
+  return status;
+}
+
 regal_status regal_format_load(regal_context *context, const char *name,
                                const void *bytes, size_t size,
                                const regal_options *options,
@@ -83,7 +137,7 @@ regal_status regal_format_load(regal_context *context, const char *name,
   size_t row = COUNT - 1;
   while (row && !formats[row].detect(bytes, size))
     row--;
-  return formats[row].load(context, name, bytes, size, options, graph);
+  return load(context, &formats[row], name, bytes, size, options, graph);
 }
 
 regal_status regal_format_load_packed(regal_context *context, const char *name,

@@ -32,6 +32,10 @@ typedef struct regal_format {
   regal_format_detect_fn *detect;
   regal_format_load_fn *load;
   regal_format_save_fn *save; /* NULL: the format is only read */
+  /* What the reader heeds of the options of the group "reading": "a|b|c". Of
+   * the others that are given a note says that they have no effect; only costs
+   * are then put in by the names of ops. */
+  const char *options;
 } regal_format;
 
 /* The rows in order; NULL behind the last. */

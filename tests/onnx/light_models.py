@@ -261,6 +261,21 @@ def check_small(program, path, folder):
     return True
 
 
+def check_page(program, folder):
+    """The example of docs/onnx.md, which the tests of the pages cannot run,
+    because they do not have the models."""
+    page = pathlib.Path(__file__).parents[2] / "docs/onnx.md"
+    block = re.search(r"```text\n\$ models=.*?\n\$ regal (.*?)\n(.*?)```",
+                      page.read_text(), re.S)
+    arguments = block[1].replace("$models", str(folder)).split()
+    run = subprocess.run([program, *arguments], text=True, capture_output=True)
+
+    def without_clock(text):
+        return re.sub(r"(?m)^search .*$", "search", text).splitlines()
+    expect("docs/onnx.md", without_clock(run.stderr + run.stdout),
+           without_clock(block[2]))
+
+
 def main(program, folder):
     paths = sorted(pathlib.Path(folder).glob("*.onnx"))
     expect("models", sorted(path.stem.removeprefix("light_")
@@ -272,6 +287,7 @@ def main(program, folder):
             print(f"{name} on two devices")
             check_plans(program, pathlib.Path(folder) / f"light_{name}.onnx",
                         scratch)
+        check_page(program, folder)
         small = sorted(pathlib.Path(folder).parent.glob("*/*/model.onnx"))
         checked = sum(check_small(program, path, scratch) for path in small)
         print(f"{checked} of {len(small)} small models")

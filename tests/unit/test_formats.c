@@ -12,19 +12,20 @@
 
 #include "base/options/options.h"
 #include "format/formats.h"
+#include "support/failing_allocator.h"
+#include "support/files.h"
+#include "support/loaded_graph.h"
 
 static regal_context *context;
 
 static int set_up(void **state) {
-  (void)state;
-  return regal_context_create(&context, NULL) != REGAL_OK;
+  return files_enter(state) || regal_context_create(&context, NULL) != REGAL_OK;
 }
 
 static int tear_down(void **state) {
-  (void)state;
   assert_int_equal(regal_bytes_in_use(context), 0);
   regal_context_free(context);
-  return 0;
+  return files_leave(state);
 }
 
 /* --format has `auto`, then the first rows, by the value of their format. */
@@ -122,12 +123,108 @@ static void content_tells_the_format(void **state) {
   assert_string_equal(detected(node, sizeof node), "binary");
 }
 
+/* -- Options of readers ---------------------------------------------------- */
+
+#define JSON_GRAPH                                                             \
+  "{\"regal_graph\": 1, \"ops\": [{\"name\": \"a\", \"run_ns\": 100},\n"       \
+  "{\"name\": \"b\", \"run_ns\": 200}]}"
+/* compute_time is in microseconds. */
+#define TEXT_GRAPH                                                             \
+  "node { name: \"a\" id: 0 compute_time: 1 }\n"                               \
+  "node { name: \"b\" id: 1 compute_time: 2 }\n"
+
+static void options_are_those_of_reading(void **state) {
+  (void)state;
+  const regal_format *row;
+  for (size_t i = 0; (row = regal_format_at(i)); i++)
+    for (const char *at = row->options; *at;) {
+      char name[64] = "";
+      size_t length = strcspn(at, "|");
+      memcpy(name, at, length);
+      size_t option = regal_option_find(name);
+      assert_true(option < regal_option_count());
+      assert_string_equal(regal_option_at(option)->group, "reading");
+      at += length + (at[length] == '|');
+    }
+}
+
+static void options_in_vain_are_noted(void **state) {
+  (void)state;
+  regal_options options = loaded_options(context, "dim", "batch=8", "roofline",
+                                         "potato", "loops", "cut", NULL);
+  regal_graph *graph = loaded_graph(context, JSON_GRAPH, &options);
+  loaded_expect_note(graph, REGAL_NOTE_WARNING,
+                     "--loops, --dim, --roofline: no effect on a graph in "
+                     "format json");
+  regal_graph_free(graph);
+  graph = loaded_graph(context, TEXT_GRAPH, &options);
+  loaded_expect_note(graph, REGAL_NOTE_WARNING,
+                     "--dim, --roofline: no effect on a graph in format text");
+  regal_graph_free(graph);
+  graph = loaded_graph(context, JSON_GRAPH, NULL);
+  loaded_expect_notes(graph, 0);
+  regal_graph_free(graph);
+}
+
+static void costs_are_for_every_format(void **state) {
+  (void)state;
+  static const char *const texts[] = {JSON_GRAPH, TEXT_GRAPH};
+  regal_options options = loaded_options(context, "costs", "costs.csv", NULL);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    files_write_text("costs.csv", "name,microseconds\nb,12.5\n");
+    regal_graph *plain = loaded_graph(context, texts[i], NULL);
+    regal_graph *graph = loaded_graph(context, texts[i], &options);
+    assert_int_equal(graph->run_ns[loaded_op(graph, "b")], 12500);
+    assert_int_equal(graph->run_ns[loaded_op(graph, "a")],
+                     plain->run_ns[loaded_op(plain, "a")]);
+    assert_int_equal(graph->work_ns, 12500 + graph->run_ns[0]);
+    assert_int_not_equal(graph->checksum, plain->checksum);
+    loaded_expect_note(graph, REGAL_NOTE_ASSUMED,
+                       "run times of 1 op as measured in costs.csv");
+    regal_graph_free(graph);
+    regal_graph_free(plain);
+    files_write_text("costs.csv", "c,1\n");
+    graph = NULL;
+    assert_int_equal(regal_graph_load_bytes(context, "t", texts[i],
+                                            strlen(texts[i]), &options, &graph),
+                     REGAL_BAD_INPUT);
+    assert_string_equal(regal_error(context),
+                        "costs.csv:1: the graph has no node \"c\"");
+    assert_null(graph);
+  }
+}
+
+static void costs_need_memory(void **state) {
+  (void)state;
+  files_write_text("costs.csv", "b,12.5\n");
+  for (size_t n = 2;; n++) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    regal_context *failing;
+    regal_graph *graph = NULL;
+    assert_int_equal(regal_context_create(&failing, &allocator), REGAL_OK);
+    regal_options options = loaded_options(failing, "costs", "costs.csv", NULL);
+    regal_status status = regal_graph_load_bytes(
+        failing, "t", JSON_GRAPH, strlen(JSON_GRAPH), &options, &graph);
+    regal_graph_free(graph);
+    regal_context_free(failing);
+    assert_int_equal(memory.blocks, 0);
+    if (!memory.failed)
+      break;
+    assert_int_equal(status, REGAL_NO_MEMORY);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(choices_are_the_first_rows),
       cmocka_unit_test(rows_are_whole_and_distinct),
       cmocka_unit_test(endings_choose_the_format),
       cmocka_unit_test(content_tells_the_format),
+      cmocka_unit_test(options_are_those_of_reading),
+      cmocka_unit_test(options_in_vain_are_noted),
+      cmocka_unit_test(costs_are_for_every_format),
+      cmocka_unit_test(costs_need_memory),
   };
   return cmocka_run_group_tests_name("formats", tests, set_up, tear_down);
 }

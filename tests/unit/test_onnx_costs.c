@@ -223,8 +223,8 @@ static void test_roofline(void **state) {
   assert_true(regal_roofline_time(&roofline, REGAL_NUMBER_INT8, 1, 1, &ns));
   assert_int_equal(ns, roofline.launch_ns + 1);
   assert_false(regal_roofline_time(&roofline, REGAL_NUMBER_FP64, 1e30, 1, &ns));
-  static const char *const names[] = {"a100", "t4", "cpu-core"};
-  for (size_t i = 0; i < 3; i++) {
+  static const char *const names[] = {"h100", "b200", "a100", "t4", "cpu-core"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     assert_int_equal(regal_roofline_load(*state, names[i], &roofline),
                      REGAL_OK);
     assert_string_equal(roofline.name, names[i]);
@@ -311,8 +311,8 @@ static void test_roofline_errors(void **state) {
   assert_int_equal(regal_roofline_load(*state, "h300", &roofline), REGAL_IO);
   assert_string_equal(
       regal_error(*state),
-      "--roofline: no device \"h300\" is built in (there are h200, a100, t4 "
-      "and cpu-core), and as a file it cannot be read");
+      "--roofline: no device \"h300\" is built in (there are h200, h100, b200, "
+      "a100, t4, cpu-core), and as a file it cannot be read");
 }
 
 /* -- Bodies ---------------------------------------------------------------- */
@@ -436,6 +436,32 @@ static void test_measured(void **state) {
   regal_graph_free(graph);
 }
 
+static bool has_launches(const regal_graph *graph, const char *begin) {
+  for (size_t i = 0; i < regal_graph_note_count(graph); i++)
+    if (strstr(regal_graph_note(graph, i).text,
+               " of the work, 3.30 us for each op: "))
+      return !strncmp(regal_graph_note(graph, i).text, begin, strlen(begin));
+  return false;
+}
+
+/* Ops that take nothing but a launch say nothing about the model. */
+static void test_launches(void **state) {
+  onnx_model model = three_ops();
+  regal_graph *graph = onnx_loaded(*state, &model, NULL);
+  assert_true(has_launches(graph, "launches are 100%"));
+  regal_graph_free(graph);
+  /* Measured times have none: 3 launches of 3.3 us are left. */
+  regal_options options = loaded_options(*state, "costs", "costs.csv", NULL);
+  files_write_text("costs.csv", "a,4\n\"b, \"\"2\"\"\",5\n");
+  graph = onnx_loaded(*state, &model, &options);
+  assert_true(has_launches(graph, "launches are 52%"));
+  regal_graph_free(graph);
+  files_write_text("costs.csv", "a,5\n\"b, \"\"2\"\"\",5\n");
+  graph = onnx_loaded(*state, &model, &options);
+  assert_false(has_launches(graph, ""));
+  regal_graph_free(graph);
+}
+
 static void test_measured_errors(void **state) {
   static const struct {
     const char *text, *message;
@@ -480,6 +506,7 @@ int main(void) {
       cmocka_unit_test(test_scan),
       cmocka_unit_test(test_nested_bodies),
       cmocka_unit_test(test_measured),
+      cmocka_unit_test(test_launches),
       cmocka_unit_test(test_measured_errors),
   };
   return cmocka_run_group_tests_name("onnx_costs", tests, setup, teardown);

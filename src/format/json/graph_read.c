@@ -375,7 +375,7 @@ regal_status regal_json_graph_load(regal_context *context, const char *name,
                                    const void *bytes, size_t size,
                                    const regal_options *options,
                                    regal_graph **graph) {
-  (void)options; /* they are about what TensorFlow and ONNX leave open */
+  (void)options; /* they are about what other formats leave open */
   graph_reader reader = {
       .context = context,
       .ops = {.noun = "op", .expected = "the name or position of an op"},

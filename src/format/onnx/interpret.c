@@ -204,6 +204,7 @@ static regal_status cost(const regal_onnx_call *call, regal_onnx_work *work) {
     flops = 0;
   }
   work->flops = flops;
+  work->launch_ns = (double)onnx->roofline.launch_ns;
   if (!regal_roofline_time(&onnx->roofline, number_of(call), flops,
                            touched_bytes(call), &work->run_ns))
     return regal_onnx_fail(onnx, "the run time is beyond 2^62 ns");

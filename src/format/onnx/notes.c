@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "format/costs/costs.h"
 #include "graph/builder.h"
 
 void regal_onnx_list(const regal_onnx_names *names, size_t most,
@@ -77,10 +78,8 @@ static regal_status note_nodes(const regal_onnx *onnx, regal_graph *graph) {
 
 static regal_status note_costs(const regal_onnx *onnx, regal_graph *graph) {
   if (onnx->measured)
-    REGAL_TRY(regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
-                                   "run times of %" PRIu64
-                                   " ops as measured in %s",
-                                   onnx->measured, onnx->options->costs));
+    REGAL_TRY(
+        regal_costs_add_note(graph, onnx->measured, onnx->options->costs));
   if (!onnx->measured || onnx->not_measured)
     REGAL_TRY(regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
                                    "run times of %s by the roofline of %s",
@@ -90,6 +89,22 @@ static regal_status note_costs(const regal_onnx *onnx, regal_graph *graph) {
                               "%.4g GFLOP in all (a multiplication and an "
                               "addition are two)",
                               onnx->counts.flops / 1e9);
+}
+
+/* Where launches are most of the work, all ops take about the same time, and
+ * what that says about parallelism is not the model's. */
+static regal_status note_launches(const regal_onnx *onnx, regal_graph *graph) {
+  double launch_ns = 0;
+  for (size_t i = 0; i < onnx->model->graph->n_node; i++)
+    launch_ns += onnx->ops[i].work.launch_ns;
+  double share = launch_ns / ((double)graph->work_ns + 1e-9);
+  if (share <= 0.5)
+    return REGAL_OK;
+  return regal_graph_add_note(
+      graph, REGAL_NOTE_ASSUMED,
+      "launches are %.0f%% of the work, %s for each op: the ops are too small "
+      "for times and parallelism to mean much",
+      100 * share, regal_show_duration(onnx->roofline.launch_ns).text);
 }
 
 /* Why shapes are missing where ONNX's inference is older than the model. */
@@ -131,6 +146,7 @@ regal_status regal_onnx_add_notes(const regal_onnx *onnx, regal_graph *graph) {
   REGAL_TRY(note_sizes(onnx, graph));
   REGAL_TRY(note_nodes(onnx, graph));
   REGAL_TRY(note_costs(onnx, graph));
+  REGAL_TRY(note_launches(onnx, graph));
   REGAL_TRY(note_names(graph, REGAL_NOTE_WARNING, &counts->unknown_types,
                        "op of unknown type, its run time guessed by its bytes",
                        "ops of unknown types, their run times guessed by "

@@ -58,6 +58,7 @@ typedef struct regal_onnx_value {
 typedef struct regal_onnx_work {
   double flops;
   int64_t run_ns;
+  double launch_ns;        /* of it, for launches alone */
   int64_t temporary_bytes; /* held by a body while it runs */
   bool is_op;              /* else folded, or a view */
   bool may_reuse;

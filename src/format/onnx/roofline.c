@@ -110,6 +110,37 @@ static regal_status parse(regal_context *context, const char *path,
   return status;
 }
 
+/* "h200, h100 or t4": what the message offers. */
+static regal_status list_names(const regal_json *json, regal_text *names) {
+  uint32_t list = 0;
+  regal_roofline device;
+  REGAL_TRY(find_devices(json, &list));
+  for (uint32_t node = json->nodes[list].child; node;
+       node = json->nodes[node].next) {
+    REGAL_TRY(read_device(json, node, &device));
+    regal_text_format(names, "%s%s", names->size ? ", " : "", device.name);
+  }
+  return names->failed ? regal_fail_memory(json->context) : REGAL_OK;
+}
+
+static regal_status fail_unknown(regal_context *context, const char *name) {
+  regal_json json;
+  regal_text names;
+  REGAL_TRY(regal_json_parse(context, BUILT_IN,
+                             (const char *)rooflines_embedded,
+                             sizeof rooflines_embedded, &json));
+  regal_text_init(&names, context);
+  regal_status status = list_names(&json, &names);
+  if (status == REGAL_OK)
+    status = regal_fail(context, REGAL_IO,
+                        "--roofline: no device \"%.200s\" is built in (there "
+                        "are %s), and as a file it cannot be read",
+                        name, names.bytes);
+  regal_text_free(&names);
+  regal_json_free(&json);
+  return status;
+}
+
 regal_status regal_roofline_load(regal_context *context, const char *name,
                                  regal_roofline *roofline) {
   bool found;
@@ -120,11 +151,7 @@ regal_status regal_roofline_load(regal_context *context, const char *name,
   regal_text text;
   regal_status status = regal_read_file(context, name, &text);
   if (status == REGAL_IO)
-    return regal_fail(context, REGAL_IO,
-                      "--roofline: no device \"%.200s\" is built in (there are "
-                      "h200, a100, t4 and cpu-core), and as a file it cannot "
-                      "be read",
-                      name);
+    return fail_unknown(context, name);
   REGAL_TRY(status);
   status = parse(context, name, text.bytes, text.size, NULL, roofline, &found);
   regal_text_free(&text);

@@ -50,9 +50,11 @@ static void take_body(const regal_onnx_call *call, const regal_onnx_work *body,
     work->temporary_bytes = body->temporary_bytes;
   if (!regal_onnx_is(call->node, "If")) {
     work->run_ns += body->run_ns;
+    work->launch_ns += body->launch_ns;
     work->flops += body->flops;
   } else if (body->run_ns > work->run_ns) {
     work->run_ns = body->run_ns;
+    work->launch_ns = body->launch_ns;
     work->flops = body->flops;
   }
 }
@@ -92,10 +94,12 @@ regal_status regal_onnx_run_bodies(const regal_onnx_call *call,
   onnx->node = call->node;
   onnx->node_index = index;
   work->flops *= (double)trips;
+  work->launch_ns *= (double)trips;
   if (__builtin_mul_overflow(work->run_ns, trips, &work->run_ns) ||
       work->run_ns >= REGAL_MOST_TOTAL - onnx->roofline.launch_ns)
     return fail_time(onnx);
   work->run_ns += onnx->roofline.launch_ns;
+  work->launch_ns += (double)onnx->roofline.launch_ns;
   return REGAL_OK;
 }
 
@@ -271,6 +275,7 @@ static regal_status add_work(regal_onnx *onnx, regal_onnx_work *total,
   if (work->run_ns >= REGAL_MOST_TOTAL - total->run_ns)
     return fail_time(onnx);
   total->run_ns += work->run_ns;
+  total->launch_ns += work->launch_ns;
   return REGAL_OK;
 }
 

@@ -46,8 +46,9 @@ typedef struct regal_cost_counts {
   uint64_t reads, handles, variable_bytes; /* --variables resident */
   uint64_t aliases, alias_bytes;           /* --aliases share */
   uint64_t reusing, reusing_bytes;         /* --aliases reuse or xla */
-  uint64_t larger;  /* aliases larger than what they alias */
-  uint64_t results; /* tensors that are final because of _retval_ nodes */
+  uint64_t larger;   /* aliases larger than what they alias */
+  uint64_t results;  /* tensors that are final because of _retval_ nodes */
+  uint64_t measured; /* nodes with a row of --costs */
 } regal_cost_counts;
 
 typedef struct regal_cost_graph {
@@ -86,6 +87,8 @@ regal_status regal_cost_read(regal_cost_graph *cost, const void *bytes,
 regal_status regal_cost_resolve(regal_cost_graph *cost);
 /* Times and sizes (sizes.c). */
 regal_status regal_cost_measure(regal_cost_graph *cost);
+/* Times that the user has measured (measured.c). */
+regal_status regal_cost_replace_times(regal_cost_graph *cost);
 /* Back edges of while loops, with --loops cut (ids.c). */
 void regal_cost_cut_loops(regal_cost_graph *cost);
 /* Partitions made one (partitions.c). */

@@ -206,6 +206,7 @@ static regal_status interpret(regal_cost_graph *cost) {
   uint32_t *root;
   REGAL_TRY(regal_cost_resolve(cost));
   REGAL_TRY(regal_cost_measure(cost));
+  REGAL_TRY(regal_cost_replace_times(cost));
   regal_cost_cut_loops(cost);
   REGAL_TRY(regal_cost_join(cost));
   REGAL_TRY(regal_cost_find_aliases(cost, &root));

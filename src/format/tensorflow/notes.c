@@ -2,6 +2,7 @@
 /* What the stages did, in words: one note for each kind, with its numbers. */
 #include <inttypes.h>
 
+#include "format/costs/costs.h"
 #include "format/tensorflow/cost_graph.h"
 
 enum { MOST_COUNTS = 3 };
@@ -91,5 +92,7 @@ regal_status regal_cost_add_notes(const regal_cost_graph *cost,
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
     if (notes[i].applies)
       REGAL_TRY(add_note(graph, &notes[i]));
-  return REGAL_OK;
+  if (!c->measured)
+    return REGAL_OK;
+  return regal_costs_add_note(graph, c->measured, cost->options->costs);
 }

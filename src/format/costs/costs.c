@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of --costs.
+ *
+ * A name with a comma or a quote is in double quotes, a quote inside them is
+ * doubled (RFC 4180). The first line may be the header "name,microseconds".
+ */
+#include "format/costs/costs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/name_index.h"
+#include "base/text.h"
+#include "graph/builder.h"
+
+typedef struct reader {
+  regal_context *context;
+  const char *path, *whose;
+  regal_name_index index;
+  int64_t *run_ns; /* [names] */
+  uint32_t line;
+} reader;
+
+/* -- A row ----------------------------------------------------------------- */
+
+static regal_status fail_line(const reader *reader, const char *what,
+                              const char *name) {
+  return regal_fail(reader->context, REGAL_BAD_INPUT, "%s:%u: %s%s",
+                    reader->path, reader->line, what,
+                    name ? regal_quote(name).text : "");
+}
+
+static regal_status fail_name(const reader *reader, const char *has,
+                              const char *name) {
+  return regal_fail(reader->context, REGAL_BAD_INPUT, "%s:%u: %s %s node %s",
+                    reader->path, reader->line, reader->whose, has,
+                    regal_quote(name).text);
+}
+
+/* Takes the quotes off a name, in place; false if they do not match. */
+static bool unquote(char *name) {
+  if (*name != '"')
+    return !strchr(name, '"');
+  char *to = name;
+  const char *from = name + 1;
+  while (*from) {
+    if (*from == '"' && *++from != '"')
+      break;
+    *to++ = *from++;
+  }
+  bool closed = from[-1] == '"' && !*from;
+  *to = 0;
+  return closed;
+}
+
+/* Exact, as for all durations; false for what is no number. */
+static bool read_microseconds(const char *text, int64_t *ns) {
+  char with_unit[64];
+  size_t length = strlen(text);
+  while (*text == ' ')
+    text++, length--;
+  while (length && text[length - 1] == ' ')
+    length--;
+  if (!length || length > sizeof with_unit - 3 ||
+      strspn(text, "0123456789.eE+-") < length)
+    return false;
+  snprintf(with_unit, sizeof with_unit, "%.*sus", (int)length, text);
+  return regal_parse_duration(with_unit, ns);
+}
+
+static regal_status find_node(const reader *reader, const char *name,
+                              uint32_t *node) {
+  *node = regal_name_index_find(&reader->index, name);
+  if (*node == REGAL_NAME_ABSENT)
+    return fail_name(reader, "has no", name);
+  if (*node == REGAL_NAME_AMBIGUOUS)
+    return fail_name(reader, "has more than one", name);
+  return REGAL_OK;
+}
+
+static regal_status read_row(reader *reader, char *row) {
+  char *comma = strrchr(row, ',');
+  uint32_t node = 0;
+  int64_t ns;
+  if (reader->line == 1 && !strcmp(row, "name,microseconds"))
+    return REGAL_OK;
+  if (!comma)
+    return fail_line(reader, "expected name,microseconds", NULL);
+  *comma = 0;
+  if (!unquote(row))
+    return fail_line(reader, "a quote that is not closed or not doubled", NULL);
+  if (!read_microseconds(comma + 1, &ns))
+    return fail_line(reader, "not a number of microseconds: ", comma + 1);
+  REGAL_TRY(find_node(reader, row, &node));
+  if (reader->run_ns[node] != REGAL_NOT_MEASURED)
+    return fail_line(reader, "a second row for ", row);
+  reader->run_ns[node] = ns;
+  return REGAL_OK;
+}
+
+/* -- The file -------------------------------------------------------------- */
+
+static regal_status read_rows(reader *reader, char *text, size_t size) {
+  char *end = text + size;
+  if (memchr(text, 0, size))
+    return regal_fail(reader->context, REGAL_BAD_INPUT,
+                      "%s: a zero byte: not a text", reader->path);
+  for (char *row = text; row < end;) {
+    char *stop = memchr(row, '\n', (size_t)(end - row));
+    char *next = stop ? stop + 1 : end;
+    if (stop)
+      *stop = 0;
+    size_t length = strlen(row);
+    if (length && row[length - 1] == '\r')
+      row[length - 1] = 0;
+    reader->line++;
+    if (*row)
+      REGAL_TRY(read_row(reader, row));
+    row = next;
+  }
+  return REGAL_OK;
+}
+
+static regal_status read_file(reader *reader) {
+  regal_text text;
+  REGAL_TRY(regal_read_file(reader->context, reader->path, &text));
+  regal_status status =
+      text.size ? read_rows(reader, text.bytes, text.size) : REGAL_OK;
+  regal_text_free(&text);
+  return status;
+}
+
+regal_status regal_costs_read(regal_context *context, const char *path,
+                              const char *const *names, uint32_t count,
+                              const char *whose, int64_t *run_ns) {
+  reader reader = {
+      .context = context, .path = path, .whose = whose, .run_ns = run_ns};
+  for (uint32_t i = 0; i < count; i++)
+    run_ns[i] = REGAL_NOT_MEASURED;
+  REGAL_TRY(regal_name_index_create(context, names, count, &reader.index));
+  regal_status status = read_file(&reader);
+  regal_name_index_free(&reader.index);
+  return status;
+}
+
+/* -- The ops of a graph ---------------------------------------------------- */
+
+static regal_status apply(regal_graph *graph, const char *path,
+                          const char **names, int64_t *run_ns) {
+  uint64_t measured = 0;
+  for (uint32_t op = 0; op < graph->ops; op++)
+    names[op] = regal_graph_name(graph, op);
+  REGAL_TRY(regal_costs_read(graph->context, path, names, graph->ops,
+                             "the graph", run_ns));
+  for (uint32_t op = 0; op < graph->ops; op++) {
+    if (run_ns[op] == REGAL_NOT_MEASURED)
+      continue;
+    graph->run_ns[op] = run_ns[op];
+    measured++;
+  }
+  REGAL_TRY(regal_graph_settle(graph));
+  return regal_costs_add_note(graph, measured, path);
+}
+
+regal_status regal_costs_apply(regal_context *context, const char *path,
+                               regal_graph *graph) {
+  const char **names = regal_alloc(context, graph->ops, sizeof *names);
+  int64_t *run_ns = regal_alloc(context, graph->ops, sizeof *run_ns);
+  regal_status status = names && run_ns ? apply(graph, path, names, run_ns)
+                                        : regal_fail_memory(context);
+  regal_release(context, run_ns);
+  regal_release(context, names);
+  return status;
+}
+
+regal_status regal_costs_add_note(regal_graph *graph, uint64_t measured,
+                                  const char *path) {
+  return regal_graph_add_note(graph, REGAL_NOTE_ASSUMED,
+                              "run times of %" PRIu64 " op%s as measured in %s",
+                              measured, measured == 1 ? "" : "s", path);
+}

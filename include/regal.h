@@ -682,7 +682,11 @@ REGAL_API regal_status regal_optimize_guided(regal_context *context,
 REGAL_API regal_status regal_plan_save(regal_context *context,
                                        const regal_result *result,
                                        const char *path);
-/* The plan object without its steps, as --json prints. */
+/* The same with the start and the end of each step, by the verifier. */
+REGAL_API regal_status regal_plan_save_times(regal_context *context,
+                                             const regal_result *result,
+                                             const char *path);
+/* The plan object without its steps, as optimize --json prints. */
 REGAL_API regal_status regal_result_save_json(regal_context *context,
                                               const regal_result *result,
                                               const char *path);

@@ -291,6 +291,8 @@
     "number of graphs, spread over the training set; all if not given") \
   TEXT(output, "output", 0, "FILE", "output", HOW, \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
+  FLAG(times, "times", "output", HOW, \
+    "write start and end of each step into the plan") \
   TEXT(trace, "trace", 0, "FILE", "output", HOW, \
     "write a Chrome / Perfetto trace") \
   TEXT(html, "html", 0, "FILE", "output", HOW, \

@@ -73,3 +73,17 @@ regal_status regal_plan_times(regal_context *context,
   regal_timeline_free(&timeline);
   return REGAL_OK;
 }
+
+regal_status regal_plan_save_times(regal_context *context,
+                                   const regal_result *result,
+                                   const char *path) {
+  const regal_problem *problem = result->problem;
+  regal_timeline timeline;
+  regal_cost cost;
+  REGAL_TRY(regal_verify_plan(context, problem->graph, problem->machine,
+                              result->plan, &cost, &timeline));
+  regal_status status = regal_plan_write(context, result, timeline.start_ns,
+                                         timeline.end_ns, path);
+  regal_timeline_free(&timeline);
+  return status;
+}

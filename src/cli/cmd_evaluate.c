@@ -48,7 +48,7 @@ static regal_status report(regal_cli *cli, const regal_result *result,
   regal_context *context = cli->context;
   regal_status status;
   if (cli->options.json)
-    status = regal_result_save_json(context, result, "-");
+    status = regal_plan_save_times(context, result, "-");
   else {
     fprintf(stream, "VALID: the plan's %u step%s obey all rules\n\n",
             result->plan->step_count, result->plan->step_count == 1 ? "" : "s");

@@ -43,15 +43,22 @@ static regal_status search(regal_cli *cli, regal_result **result) {
   return status;
 }
 
+static regal_status save_json(regal_cli *cli, const regal_result *result) {
+  return cli->options.times ? regal_plan_save_times(cli->context, result, "-")
+                            : regal_result_save_json(cli->context, result, "-");
+}
+
 static regal_status report(regal_cli *cli, const regal_result *result,
                            FILE *stream) {
   regal_context *context = cli->context;
   const regal_options *options = &cli->options;
   regal_status status = REGAL_OK;
   if (options->output[0])
-    status = regal_plan_save(context, result, options->output);
+    status = options->times
+                 ? regal_plan_save_times(context, result, options->output)
+                 : regal_plan_save(context, result, options->output);
   if (status == REGAL_OK)
-    status = options->json ? regal_result_save_json(context, result, "-")
+    status = options->json ? save_json(cli, result)
                            : regal_report_summary(context, result, stream);
   if (status == REGAL_OK)
     status = regal_cli_extras(cli, result, stream);

@@ -13,7 +13,7 @@ static const regal_command commands[] = {
      "keeps the best plan so far. Exit code 3: no plan fits the memory limit\n"
      "(the plan with the smallest excess is written).",
      "GRAPH", 1, 1, "reading limits machine objective search brkga anneal",
-     "output trace html json timeline quiet verbose",
+     "output times trace html json timeline quiet verbose",
      "regal optimize model.pb --devices 2 -o model.plan\n"
      "regal optimize model.pb --devices 2 --html plan.html\n"
      "regal optimize model.pb --objective memory --time 10 --timeline\n"

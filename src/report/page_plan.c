@@ -37,10 +37,12 @@ static void put_figures(regal_text *text, const regal_result *result,
   put_figure(text, "peak", regal_show_bytes(cost->max_peak_bytes),
              cost->max_peak_bytes);
   put_figure(text, "moved", regal_show_bytes(used->bytes), used->bytes);
-  put_figure(text, "runtime_bound", regal_show_duration(bound->runtime_ns),
-             bound->runtime_ns);
-  put_figure(text, "peak_bound", regal_show_bytes(bound->peak_bytes),
-             bound->peak_bytes);
+  if (bound->runtime_ns > 0)
+    put_figure(text, "runtime_bound", regal_show_duration(bound->runtime_ns),
+               bound->runtime_ns);
+  if (bound->peak_bytes > 0)
+    put_figure(text, "peak_bound", regal_show_bytes(bound->peak_bytes),
+               bound->peak_bytes);
   put_figure(text, "excess", regal_show_bytes(cost->excess_bytes),
              cost->excess_bytes);
   put_gap(text, "runtime_gap", cost->runtime_ns, bound->runtime_ns);

@@ -245,6 +245,39 @@ static void a_long_history_is_thinned_out(void **state) {
   regal_history_add(NULL, &history.points[0].at, ""); /* nothing is kept */
 }
 
+/* -- Times in plan files --------------------------------------------------- */
+
+static void plan_files_can_have_times(void **state) {
+  (void)state;
+  regal_graph *graph;
+  regal_plan *again;
+  json_error_t error;
+  assert_int_equal(sample_graph(context, &graph), REGAL_OK);
+  regal_result *result = solve(graph, "auto");
+  uint32_t count = result->plan->step_count;
+  int64_t *start = calloc(count, sizeof *start), *end = calloc(count, 8);
+  regal_plan_times(context, result->problem, result->plan, start, end);
+  assert_int_equal(regal_plan_save_times(context, result, "t.plan"), REGAL_OK);
+  json_t *file = json_load_file("t.plan", JSON_REJECT_DUPLICATES, &error);
+  json_t *steps = json_object_get(file, "steps");
+  assert_int_equal(json_array_size(steps), count);
+  for (uint32_t i = 0; i < count; i++) {
+    assert_int_equal(number(json_array_get(steps, i), "start_ns"), start[i]);
+    assert_int_equal(number(json_array_get(steps, i), "end_ns"), end[i]);
+  }
+  assert_int_equal(regal_plan_load(context, result->problem, "t.plan", &again),
+                   REGAL_OK);
+  assert_int_equal(again->step_count, count);
+  assert_memory_equal(again->steps, result->plan->steps,
+                      count * sizeof *again->steps);
+  regal_plan_free(again);
+  json_decref(file);
+  free(start);
+  free(end);
+  regal_result_free(result);
+  regal_graph_free(graph);
+}
+
 /* -- Memory runs out ------------------------------------------------------- */
 
 static regal_status write_page(regal_context *on) {
@@ -260,6 +293,8 @@ static regal_status write_page(regal_context *on) {
   if (status == REGAL_OK) {
     const regal_result *only = result;
     status = regal_report_html(on, "t", &only, NULL, 1, "page.html");
+    if (status == REGAL_OK)
+      status = regal_plan_save_times(on, result, "t.plan");
   }
   regal_result_free(result);
   regal_graph_free(graph);
@@ -292,6 +327,7 @@ int main(void) {
       cmocka_unit_test(plans_are_of_one_graph),
       cmocka_unit_test(a_search_has_a_history),
       cmocka_unit_test(a_long_history_is_thinned_out),
+      cmocka_unit_test(plan_files_can_have_times),
       cmocka_unit_test(survives_failing_allocations),
   };
   return cmocka_run_group_tests_name("page", tests, set_up, tear_down);

@@ -28,6 +28,11 @@ regal_status regal_plan_take_order(regal_context *context,
                                    const uint32_t *ids, const uint16_t *devices,
                                    uint32_t count, regal_plan **plan);
 
+/* Writes a plan file; steps have times if `start_ns` is not NULL. */
+regal_status regal_plan_write(regal_context *context,
+                              const regal_result *result,
+                              const int64_t *start_ns, const int64_t *end_ns,
+                              const char *path);
 /* Appends a plan file up to its steps: an object without its closing brace. */
 void regal_plan_write_head(regal_text *text, const regal_result *result);
 

@@ -73,35 +73,56 @@ static void write_step(regal_text *text, const regal_graph *graph,
   regal_text_json(text, regal_graph_name(graph, step->op));
   regal_text_format(text, ", \"id\": %u, ", graph->id[step->op]);
   if (runs)
-    regal_text_format(text, "\"device\": %u}", step->device);
+    regal_text_format(text, "\"device\": %u", step->device);
   else
-    regal_text_format(text, "\"port\": %d, \"from\": %u, \"to\": %u}",
+    regal_text_format(text, "\"port\": %d, \"from\": %u, \"to\": %u",
                       step->port, step->device, step->to);
 }
 
-static regal_status save(regal_context *context, const regal_result *result,
-                         bool with_steps, const char *path) {
+static void write_steps(regal_text *text, const regal_result *result,
+                        const int64_t *start_ns, const int64_t *end_ns) {
   const regal_plan *plan = result->plan;
+  regal_text_format(text, ",\n \"steps\": [");
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    regal_text_format(text, i ? "," : "");
+    write_step(text, result->problem->graph, &plan->steps[i]);
+    if (start_ns)
+      regal_text_format(text, ", \"start_ns\": %lld, \"end_ns\": %lld",
+                        (long long)start_ns[i], (long long)end_ns[i]);
+    regal_text_format(text, "}");
+  }
+  regal_text_format(text, "\n ]");
+}
+
+static regal_status finish(regal_context *context, regal_text *text,
+                           const char *path) {
+  regal_text_format(text, "}\n");
+  regal_status status = regal_text_save(context, text, path);
+  regal_text_free(text);
+  return status;
+}
+
+regal_status regal_plan_write(regal_context *context,
+                              const regal_result *result,
+                              const int64_t *start_ns, const int64_t *end_ns,
+                              const char *path) {
   regal_text text;
   regal_text_init(&text, context);
   regal_plan_write_head(&text, result);
-  for (uint32_t i = 0; with_steps && i < plan->step_count; i++) {
-    regal_text_format(&text, i ? "," : ",\n \"steps\": [");
-    write_step(&text, result->problem->graph, &plan->steps[i]);
-  }
-  regal_text_format(&text, with_steps ? "\n ]}\n" : "}\n");
-  regal_status status = regal_text_save(context, &text, path);
-  regal_text_free(&text);
-  return status;
+  write_steps(&text, result, start_ns, end_ns);
+  return finish(context, &text, path);
 }
 
 regal_status regal_plan_save(regal_context *context, const regal_result *result,
                              const char *path) {
-  return save(context, result, true, path);
+  return regal_plan_write(context, result, NULL, NULL, path);
 }
 
 regal_status regal_result_save_json(regal_context *context,
                                     const regal_result *result,
                                     const char *path) {
-  return save(context, result, false, path);
+  regal_text text;
+  regal_text_init(&text, context);
+  regal_plan_write_head(&text, result);
+  return finish(context, &text, path);
 }

@@ -27,6 +27,7 @@ function shape(tag, attributes, text) {
 
 // Points of the curve: what does not fit the memory limit is no plan yet.
 function pointsOf(plan) {
+  const least = Math.min(...plan.history.map(([, , best]) => best));
   return plan.history.map(([seconds, evaluations, best, bound, fits, stage]) => ({
     seconds: Math.max(seconds, LEAST),
     evaluations,
@@ -34,7 +35,7 @@ function pointsOf(plan) {
     bound,
     fits: fits === 1,
     stage,
-    gap: bound > 0 ? best / bound - 1 : 0,
+    gap: best / (bound > 0 ? bound : least || 1) - 1,
   }));
 }
 
@@ -86,7 +87,7 @@ function describe(plan, point) {
   const gap = showShare(point.gap, 1);
   const count = `${point.evaluations.toLocaleString("en")} evaluations`;
   const over = point.fits ? "" : ", beyond the limit";
-  return `${what}: ${best}, ${gap} above the bound${over}, after ${showTime(point.seconds * 1e9)}, ${count}`;
+  return `${what}: ${best}, ${gap} above ${point.bound > 0 ? "the bound" : "the best"}${over}, after ${showTime(point.seconds * 1e9)}, ${count}`;
 }
 
 function drawStage(svg, plan, point, color, { x, y }) {

@@ -109,7 +109,7 @@ export function drawMemory(paint, plan, row) {
   if (row.info.limit && row.info.limit[1] <= top) {
     drawLevel(paint, row, row.info.limit[1], top, colors.limit, []);
   }
-  const bound = plan.figures.peak_bound[1];
+  const bound = plan.figures.peak_bound?.[1] ?? 0;
   if (bound > 0 && bound <= top) {
     drawLevel(paint, row, bound, top, colors.bound, [5, 4]);
   }

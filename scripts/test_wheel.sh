@@ -29,8 +29,6 @@ fi
 
 line=$(sed -n 's/^python3* -c \(".*"\)$/\1/p' README.md | head -n 1)
 [ -n "$line" ] || { echo "test_wheel: no line of Python in README.md" >&2; exit 1; }
-tests=$PWD/python/tests
-cd "$work" # not beside the sources
 eval "PATH=$work/venv/bin:$PATH python -c $line"
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
-  -p no:cacheprovider "$tests"
+  -p no:cacheprovider python/tests

@@ -24,6 +24,11 @@ from ._search import Progress, evaluate, optimize
 from ._tables import (MethodInfo, OptionInfo, Preset, methods, options,
                       presets)
 
+for _error in (Error, FileError, InputError, InternalError, InvalidPlanError,
+               MisuseError, OutOfMemoryError):
+    _error.__module__ = "regal"  # as messages should name them
+del _error
+
 __version__ = decode(lib.regal_version()) or ""
 
 __all__ = [

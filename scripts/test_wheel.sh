@@ -3,7 +3,7 @@
 # The Python package as its users get it: scripts/test_wheel.sh PROGRAM
 #
 # Builds the wheel, installs it into a fresh virtual environment, runs the line
-# of Python in the README and the package's tests there. Needs a network, for
+# of Python in the README and the package's tests there, and checks its types. Needs a network, for
 # the packages that building and testing need. PROGRAM is `regal`, whose plans
 # must be the same.
 set -euo pipefail
@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 python3 -m pip wheel --quiet --no-deps --wheel-dir "$work" .
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check \
-  "$work"/regal-*.whl pytest networkx
+  "$work"/regal-*.whl pytest networkx mypy
 
 # Nothing of the build may be needed: only what the wheel has, and libc.
 needed=$(find "$work/venv" -name '_regal.abi3.so' -exec ldd {} + |
@@ -32,3 +32,6 @@ line=$(sed -n 's/^python3* -c \(".*"\)$/\1/p' README.md | head -n 1)
 eval "PATH=$work/venv/bin:$PATH python -c $line"
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -p no:cacheprovider python/tests
+"$work/venv/bin/mypy" --disallow-untyped-defs --cache-dir "$work/types" \
+  -m regal._graph -m regal._library -m regal._machine -m regal._plan \
+  -m regal._search -m regal._tables

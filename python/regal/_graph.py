@@ -8,8 +8,8 @@ some ids have no op; `Graph.ids` has those that have one, ascending, and `names`
 `ops` and the arrays are in the order of `ids`.
 """
 import threading
-from typing import (Any, Dict, List, NamedTuple, Optional, Sequence, Tuple,
-                    Union)
+from typing import (Any, Dict, Iterator, List, NamedTuple, Optional, Sequence,
+                    Tuple, Union)
 
 import numpy as np
 
@@ -63,7 +63,8 @@ def _array(pointer: Any, count: int, dtype: Any) -> np.ndarray:
     size = count * np.dtype(dtype).itemsize
     if not size:
         return np.empty(0, dtype)
-    return np.frombuffer(ffi.buffer(pointer, size), dtype).copy()
+    made: np.ndarray = np.frombuffer(ffi.buffer(pointer, size), dtype).copy()
+    return made
 
 
 class _Arrays:
@@ -149,8 +150,7 @@ class Graph:
             check(lib.regal_builder_add_output(builder, op, int(size),
                                                port in last))
         for source in inputs:
-            producer, port = source if isinstance(source, tuple) else (source,
-                                                                       0)
+            producer, port = _tensor(source)
             check(lib.regal_builder_add_input(builder, op, int(producer),
                                               int(port)))
         for before in control:
@@ -312,11 +312,15 @@ class Graph:
     @property
     def names(self) -> List[str]:
         """The names of all ops, in the order of `ids`."""
-        c, names = ffi.new("regal_op_info *"), []
+        return [name or "" for name, _, _ in self._texts()]
+
+    def _texts(self) -> Iterator[Tuple[Optional[str], Optional[str],
+                                       Optional[str]]]:
+        """Name, device and group of each op, in the order of `ids`."""
+        graph, c = self.pointer, ffi.new("regal_op_info *")
         for op in self._arrays.by_id.tolist():
-            lib.regal_graph_op(self.pointer, op, c)
-            names.append(decode(c.name) or "")
-        return names
+            lib.regal_graph_op(graph, op, c)
+            yield decode(c.name), decode(c.device), decode(c.group)
 
     @property
     def ops(self) -> List[Op]:
@@ -426,7 +430,7 @@ class Graph:
         reader = np.repeat(np.arange(len(a.id)), np.diff(a.input_begin))
         waits = np.repeat(np.arange(len(a.id)), np.diff(a.control_begin))
         user = np.repeat(np.arange(len(a.id)), np.diff(a.parameter_begin))
-        ops = self.ops
+        names, devices, groups = zip(*self._texts())
         return {
             "run_ns": a.run_ns[a.by_id],
             "edges": (rank[a.producer[a.input]], rank[reader], port[a.input]),
@@ -435,12 +439,12 @@ class Graph:
             "may_reuse": a.may_reuse[order],
             "temporary_bytes": a.temporary_bytes[a.by_id],
             "resident_bytes": a.resident_bytes[a.by_id],
-            "names": [op.name for op in ops],
+            "names": list(names),
             "control": (rank[a.control], rank[waits]),
             "parameter_bytes": a.parameter_bytes,
             "parameter_uses": (rank[user], a.parameter.astype(np.int64)),
-            "devices": [op.device for op in ops],
-            "groups": [op.group for op in ops],
+            "devices": list(devices),
+            "groups": list(groups),
         }
 
     # -- networkx --------------------------------------------------------------
@@ -478,7 +482,7 @@ class Graph:
 
     def to_networkx(self) -> Any:
         """A networkx MultiDiGraph whose nodes are ids (see from_networkx)."""
-        import networkx
+        import networkx  # type: ignore
 
         made = networkx.MultiDiGraph(
             parameters=self._arrays.parameter_bytes.tolist())
@@ -503,6 +507,14 @@ _NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
 
 # -- Arrays of callers, checked ------------------------------------------------
 
+def _tensor(source: Any) -> Tuple[Any, Any]:
+    """(producer, output) of an input."""
+    if isinstance(source, (tuple, list)):
+        producer, port = source
+        return producer, port
+    return source, 0
+
+
 def _check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
     for port in ports:
         if not 0 <= port < len(outputs):
@@ -525,7 +537,7 @@ def _vector(what: str, values: Any) -> List[int]:
         raise MisuseError(f"{what}: found an array of {array.ndim} dimensions "
                           f"and type {array.dtype}, expected one dimension of "
                           "whole numbers")
-    return array.tolist()
+    return [int(value) for value in array.tolist()]
 
 
 def _column(values: Any, count: int, what: str) -> List[int]:

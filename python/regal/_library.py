@@ -17,7 +17,8 @@ import numbers
 import os
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple, Union
 
-from ._regal import ffi, lib
+from ._regal import ffi as ffi
+from ._regal import lib as lib
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -68,7 +69,8 @@ def decode(pointer: Any) -> Optional[str]:
     """The text at a `char *`; names in files need not be UTF-8."""
     if pointer == ffi.NULL:
         return None
-    return ffi.string(pointer).decode("utf-8", "surrogateescape")
+    text: bytes = ffi.string(pointer)
+    return text.decode("utf-8", "surrogateescape")
 
 
 def enum_names(kind: str, prefix: str) -> Dict[int, str]:
@@ -200,6 +202,20 @@ class Options:
                                 f"of group {group!r}")
             self.set(name, value, cost_unit)
 
+    def given(self, group: str) -> Dict[str, str]:
+        """The options of a group that have a value of their own, as texts."""
+        found = {}
+        text = ffi.new("char[]", lib.REGAL_MOST_LIST)
+        for index in range(lib.regal_option_count()):
+            info = lib.regal_option_at(index)
+            if (decode(info.group) == group
+                    and lib.regal_option_given(self.pointer, info.name)
+                    and lib.regal_option_text(self.pointer, index, text,
+                                              lib.REGAL_MOST_LIST)):
+                name = decode(info.name) or ""
+                found[name.replace("-", "_")] = decode(text) or ""
+        return found
+
 
 def _option(name: bytes) -> Any:
     """C's description of an option, or None: there is no such option."""
@@ -213,7 +229,7 @@ def quantity(option: str, value: Union[int, str]) -> int:
     """The number that an option's text means, such as 2000 for latency "2us"."""
     options = Options(Context())
     options.set(option, value)
-    return getattr(options.pointer, option)
+    return int(getattr(options.pointer, option))
 
 
 # -- Texts ---------------------------------------------------------------------
@@ -227,7 +243,7 @@ def report_text(context: Context, write: Callable[..., int],
         raise OutOfMemoryError("out of memory")
     status = write(context.pointer, *arguments, stream)
     lib.fclose(stream)
-    written = ffi.buffer(text[0], size[0])[:]
+    written: bytes = ffi.buffer(text[0], size[0])[:]
     lib.free(text[0])
     context.check(status)
     return written.decode("utf-8", "replace")

@@ -5,7 +5,7 @@ A Machine knows no graph. It keeps what it was told, and says it all to the
 library when a problem is made; so the same machine serves any graph, and the
 library checks names, patterns and numbers against that graph.
 """
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from ._graph import Graph
 from ._library import (Context, Handle, InputError, Options, PathLike, encode, ffi, lib,
@@ -71,6 +71,17 @@ class Machine:
         self.set_options(Options(Context()))  # bad values are found here
         for device, limit in enumerate(limits or ()):
             self.memory_limit(device, limit)
+
+    @classmethod
+    def from_plan(cls, path: PathLike) -> "Machine":
+        """The machine that a plan file records."""
+        context = Context()
+        options = Options(context)
+        context.check(lib.regal_plan_options(context.pointer, path_bytes(path),
+                                             options.pointer))
+        given: Dict[str, Any] = options.given("machine")
+        given["preset"] = given.pop("machine", None)
+        return cls(**given)
 
     def set_options(self, options: Options) -> None:
         """Sets the options that the machine consists of."""

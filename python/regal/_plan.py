@@ -15,6 +15,7 @@ import numpy as np
 from ._graph import Graph
 from ._library import (Context, Handle, PathLike, decode, encode, ffi, lib,
                        path_bytes, report_text)
+from ._machine import Machine
 
 STEP = np.dtype([("kind", "U4"), ("op", np.int64), ("port", np.int32),
                  ("device", np.int32), ("to", np.int32),
@@ -50,12 +51,13 @@ class Plan:
     """A plan: what runs where and when, and what it costs."""
 
     def __init__(self, graph: Graph, problem: Handle, result: Handle,
-                 objective: str) -> None:
+                 objective: str, machine: Machine) -> None:
         self._handles = problem, result
         self._problem = problem.pointer
         self._result = result.pointer
         self._steps: Optional[np.ndarray] = None
         self.graph = graph
+        self.machine = machine
         self.objective = objective
 
     # -- What it does ----------------------------------------------------------
@@ -103,7 +105,8 @@ class Plan:
     def order(self) -> np.ndarray:
         """The ids of all ops in the order of the plan."""
         steps = self.steps
-        return steps["op"][steps["kind"] == "run"]
+        order: np.ndarray = steps["op"][steps["kind"] == "run"]
+        return order
 
     @property
     def placement(self) -> np.ndarray:

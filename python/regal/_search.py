@@ -15,7 +15,7 @@ import numpy as np
 
 from ._graph import Graph
 from ._library import (Context, Handle, MisuseError, Options, PathLike, ffi,
-                       lib, path_bytes)
+                       lib)
 from ._machine import Machine
 from ._plan import Plan, order_handle, plan_handle
 
@@ -31,7 +31,7 @@ class Progress(NamedTuple):
     fits: bool
 
 
-@ffi.def_extern()
+@ffi.def_extern()  # type: ignore
 def regal_python_progress(state: Any, progress: Any) -> None:
     """The library's progress function: hands on to the waiting thread."""
     ffi.from_handle(state).put(Progress(
@@ -81,9 +81,23 @@ class _Running:
         return int(event)
 
 
-def _problem(context: Context, graph: Graph, machine: Optional[Machine],
+PlanLike = Union[None, Plan, PathLike, np.ndarray]
+
+
+def _machine_for(machine: Optional[Machine], plan: PlanLike) -> Machine:
+    """The machine, or else the plan's own."""
+    if machine is not None:
+        return machine
+    if isinstance(plan, Plan):
+        return plan.machine
+    if isinstance(plan, (str, os.PathLike)):
+        return Machine.from_plan(plan)
+    return Machine()
+
+
+def _problem(context: Context, graph: Graph, machine: Machine,
              options: Options) -> Handle:
-    made = (machine or Machine()).make(context, graph)
+    made = machine.make(context, graph)
     return context.make("regal_problem", lib.regal_problem_create_on,
                         lib.regal_problem_free, made.pointer, options.pointer,
                         parents=(graph.handle,))
@@ -93,7 +107,7 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
              objective: str = "runtime", time: Optional[float] = None,
              evaluations: Optional[int] = None, method: Optional[str] = None,
              seed: int = 1, threads: int = 0,
-             start: Union[None, Plan, PathLike, np.ndarray] = None,
+             start: PlanLike = None,
              progress: Optional[Callable[[Progress], Any]] = None,
              **options: Any) -> Plan:
     """Searches for a plan.
@@ -103,7 +117,8 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
     the machine at hand. Without both the budget is the program's own: about a
     second for `auto`, and the same plan each time. method: one of
     `regal.methods()`. threads: 0 is one for each core. start: a plan to begin
-    with (a Plan, a file, or steps); the result is never worse. progress: called
+    with (a Plan, a file, or steps); the result is never worse, and without a
+    machine it is that of the Plan or of the file. progress: called
     with a Progress at each improvement and a few times a second; if it returns
     False, the search ends. Other keyword arguments are the program's options of
     the search (`regal.options()`), with underscores for hyphens.
@@ -117,6 +132,7 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
                       evaluations=evaluations, method=method, seed=seed,
                       threads=threads), _SEARCH_GROUPS, "optimize",
                  cost_unit="" if objective == "memory" else "ns")
+    machine = _machine_for(machine, start)
     problem = _problem(context, graph, machine, given)
     begin = None
     if start is not None:
@@ -129,11 +145,11 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
 
     result = context.make("regal_result", search, lib.regal_result_free,
                           parents=(problem,))
-    return Plan(graph, problem, result, objective)
+    return Plan(graph, problem, result, objective, machine)
 
 
 def evaluate(graph: Graph, machine: Optional[Machine] = None,
-             plan: Union[None, Plan, PathLike, np.ndarray] = None, *,
+             plan: PlanLike = None, *,
              order: Optional[Sequence[int]] = None,
              placement: Optional[Sequence[int]] = None,
              objective: str = "runtime") -> Plan:
@@ -152,12 +168,8 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
     context = Context()
     given = Options(context)
     given.set("objective", objective)
-    if machine is None and isinstance(plan, Plan) and plan.graph is graph:
-        problem = plan._handles[0]
-    elif machine is None and isinstance(plan, (str, os.PathLike)):
-        problem = _file_problem(context, graph, plan, given)
-    else:
-        problem = _problem(context, graph, machine, given)
+    machine = _machine_for(machine, plan)
+    problem = _problem(context, graph, machine, given)
     if plan is not None:
         steps = plan_handle(context, graph, problem, plan)
     else:
@@ -165,17 +177,7 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
     result = context.make("regal_result", lib.regal_evaluate,
                           lib.regal_result_free, problem.pointer,
                           steps.pointer, parents=(problem,))
-    return Plan(graph, problem, result, objective)
-
-
-def _file_problem(context: Context, graph: Graph, path: PathLike,
-                  options: Options) -> Handle:
-    """The problem on the machine that a plan file records."""
-    context.check(lib.regal_plan_options(context.pointer, path_bytes(path),
-                                         options.pointer))
-    return context.make("regal_problem", lib.regal_problem_create,
-                        lib.regal_problem_free, graph.pointer,
-                        options.pointer, parents=(graph.handle,))
+    return Plan(graph, problem, result, objective, machine)
 
 
 def _order(context: Context, graph: Graph, problem: Handle,

@@ -143,6 +143,22 @@ def test_start(diamond, plan, tmp_path):
         regal.optimize(diamond, machine, start=plan.steps[:2])
 
 
+def test_a_plan_brings_its_machine(diamond, tmp_path):
+    machine = regal.Machine(devices=3, latency="7us").speed(2, 3)
+    plan = regal.optimize(diamond, machine, method="heft")
+    path = tmp_path / "p.plan"
+    plan.save(path)
+    for start in (plan, path):
+        again = regal.optimize(diamond, start=start, objective="memory",
+                               evaluations=10)
+        assert again.devices == 3 and again.objective == "memory"
+        assert "speed" in again.summary()
+        assert regal.evaluate(diamond, plan=start).runtime_ns == plan.runtime_ns
+    order = tmp_path / "bare.order"
+    order.write_text("0\n1\n2 1\n3\n")
+    assert regal.evaluate(diamond, plan=order).devices == 2
+
+
 def test_files(diamond, plan, tmp_path):
     path = tmp_path / "p.plan"
     plan.save(path)

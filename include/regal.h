@@ -534,9 +534,15 @@ REGAL_API regal_status regal_plan_times(regal_context *context,
 typedef struct regal_progress {
   uint64_t evaluations;
   double seconds;
-  int64_t best;  /* the objective: nanoseconds or bytes */
-  int64_t bound; /* its lower bound */
-  bool fits;     /* within the memory limit */
+  int64_t best;      /* the objective: nanoseconds or bytes */
+  int64_t bound;     /* its lower bound */
+  bool fits;         /* within the memory limit */
+  double share;      /* of the budget that is used, 0 to 1; 0: it has no end */
+  const char *stage; /* what the search does now, such as "annealing" */
+  /* A coarser graph is worked on: its ops, and its best so far. What that costs
+   * on the graph itself is known later. 0: none is. */
+  uint32_t coarse_ops;
+  int64_t coarse_best;
 } regal_progress;
 
 /* Copies a text for a terminal: control characters (of C1 too) and bytes that

@@ -207,12 +207,15 @@ static regal_status run_search(regal_search *search, regal_guide **guide,
       regal_options_check_costs(search->context, search->options,
                                 search->problem->objective == REGAL_MEMORY));
   set_budget(search);
+  search->whole = search->budget;
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,
                               &search->pool));
+  regal_search_doing(search, "lower bound");
   REGAL_TRY(bound_objective(search));
   REGAL_TRY(look_for_shortage(search, result));
   REGAL_TRY(offer_start(search));
+  regal_search_doing(search, search->method->name);
   REGAL_TRY(run_method(search));
   search->ended = regal_seconds();
   if (!search->best)

@@ -8,6 +8,8 @@
 #ifndef REGAL_CLI_CLI_H
 #define REGAL_CLI_CLI_H
 
+#include <pthread.h>
+
 #include "regal.h"
 
 #define REGAL_CLI_ARGUMENTS 4096
@@ -141,15 +143,21 @@ regal_exit regal_cli_blame_conflict(regal_cli *cli, regal_exit code);
 /* progress.c: a line on the terminal that is updated as the search goes on, or
  * with -v a line for each improvement. */
 typedef struct regal_progress_line {
-  bool on_terminal, in_bytes, shown;
-  int64_t last_best;
+  bool on_terminal, in_bytes, drawing;
+  double began, limit;  /* seconds; limit 0: there is none */
+  pthread_t thread;     /* draws, if `drawing` */
+  pthread_mutex_t lock; /* of the rest */
+  pthread_cond_t end;   /* `ended` is set */
+  bool ended, reported;
+  regal_progress last; /* if `reported` */
 } regal_progress_line;
 
 void regal_progress_begin(regal_progress_line *line, regal_cli *cli);
 void regal_progress_end(regal_progress_line *line, regal_cli *cli);
 
-/* The line of a long job: rewritten on a terminal twice a second, elsewhere a
- * new one every ten seconds. Zero, apart from on_terminal, is a new one. */
+/* The line of a long job: rewritten on a terminal five times a second,
+ * elsewhere a new one every ten seconds. Zero, apart from on_terminal, is a new
+ * one. */
 typedef struct regal_job_line {
   bool on_terminal, shown;
   double last; /* when it was printed last */

@@ -10,6 +10,7 @@
 
 typedef struct monitor {
   regal_job_line line;
+  double limit; /* --time, or 0 */
   /* means since the last line: single steps are noise */
   double reward, improvement, entropy, norm;
   uint64_t steps;
@@ -31,11 +32,19 @@ static void format_episodes(double reward, double improvement, char text[80]) {
     snprintf(text, 80, "reward %.4f  improvement %+.2f%%", reward, improvement);
 }
 
+/* Of the steps, or of --time if that ends first. */
+static double seconds_left(const monitor *m, const regal_training *now) {
+  double left = m->limit - now->seconds;
+  if (m->limit <= 0 || now->seconds_left < left)
+    return now->seconds_left;
+  return left > 0 ? left : 0;
+}
+
 static void format_state(const monitor *m, const regal_training *now,
                          char text[300]) {
   char left[32], episodes[80];
   double n = m->steps ? (double)m->steps : 1;
-  regal_cli_format_time(now->seconds_left, left);
+  regal_cli_format_time(seconds_left(m, now), left);
   format_episodes(m->reward / n, m->improvement / n, episodes);
   snprintf(text, 300,
            "step %llu of %llu  %s  entropy %.3f  gradient %.3g  %.0fk "
@@ -66,7 +75,7 @@ static void show(void *state, const regal_training *now) {
     return;
   format_state(m, now, text);
   regal_job_line_print(&m->line, now->seconds, text);
-  *m = (monitor){.line = m->line};
+  *m = (monitor){.line = m->line, .limit = m->limit};
 }
 
 static void print_json(const regal_training *made) {
@@ -108,7 +117,7 @@ static void print_summary(const regal_cli *cli, const regal_training *made) {
 }
 
 static regal_status train(regal_cli *cli, regal_training *made) {
-  monitor m = {.line = regal_job_line_begin()};
+  monitor m = {.line = regal_job_line_begin(), .limit = cli->options.time};
   char command[1024];
   regal_cli_join_command(cli, command, sizeof command);
   regal_interrupt_begin(cli->context);

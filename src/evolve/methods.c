@@ -40,6 +40,7 @@ static regal_status run(regal_search *search,
 regal_status regal_brkga_run(regal_search *search,
                              const regal_brkga_settings *settings,
                              const regal_proposal *proposal) {
+  regal_search_doing(search, "brkga");
   return run(search, settings, proposal, false);
 }
 

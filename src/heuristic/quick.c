@@ -16,6 +16,7 @@ const regal_quick_method regal_quick_methods[] = {
 };
 
 regal_status regal_start_quickly(regal_search *search) {
+  regal_search_doing(search, "list schedules");
   for (const regal_quick_method *quick = regal_quick_methods; quick->name;
        quick++)
     REGAL_TRY(quick->run(search));

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define REPORTS_PER_SECOND 5
 
@@ -193,6 +194,37 @@ static uint64_t evaluations_of_all(const regal_search *search) {
   return sum;
 }
 
+/* The part of the user's budget that is used, by what ends first. */
+static double share_used(const regal_search *root, uint64_t evaluations,
+                         double now) {
+  const regal_budget *whole = &root->whole;
+  double share = 0;
+  if (whole->limit && regal_budget_is_counted(whole))
+    share = (double)evaluations / (double)whole->limit;
+  if (whole->deadline > root->began && whole->deadline < INFINITY)
+    share = fmax(share, (now - root->began) / (whole->deadline - root->began));
+  return fmin(share, 1);
+}
+
+/* The best of a coarser graph, where the search is on one. */
+static void tell_coarse(const regal_search *search, const regal_search *root,
+                        regal_progress *progress) {
+  if (search->problem->ops >= root->problem->ops ||
+      !regal_fitness_less(search->best_fitness, REGAL_FITNESS_WORST))
+    return;
+  progress->coarse_ops = search->problem->ops;
+  progress->coarse_best = search->best_fitness.value;
+}
+
+void regal_search_doing(regal_search *search, const char *stage) {
+  regal_search *root = root_of(search);
+  bool changed = !root->doing || strcmp(root->doing, stage) != 0;
+  root->doing = stage;
+  if (changed)
+    root->last_report = 0;
+  regal_search_report(search, false);
+}
+
 void regal_search_report(regal_search *search, bool improved) {
   regal_context *context = search->context;
   regal_search *root = root_of(search), *shown = search;
@@ -210,6 +242,8 @@ void regal_search_report(regal_search *search, bool improved) {
       best = above->best_fitness;
       improved = false;
     }
+  if (!regal_fitness_less(best, REGAL_FITNESS_WORST))
+    return; /* there is no plan yet */
   double now = regal_seconds();
   bool due = now - root->last_report >= 1.0 / REPORTS_PER_SECOND;
   improved = improved && shown == search;
@@ -222,7 +256,10 @@ void regal_search_report(regal_search *search, bool improved) {
       .best = best.value,
       .bound = objective_bound(shown),
       .fits = best.excess == 0,
+      .stage = root->doing ? root->doing : "",
   };
+  progress.share = share_used(root, progress.evaluations, now);
+  tell_coarse(search, root, &progress);
   if (improved)
     regal_history_add(root->history, &progress, "");
   if (context->progress)
@@ -236,6 +273,7 @@ void regal_search_mark(regal_search *search, const char *what) {
       .best = search->best_fitness.value,
       .bound = objective_bound(search),
       .fits = search->best_fitness.excess == 0,
+      .stage = "",
   };
   regal_history_add(root_of(search)->history, &progress, what);
 }

@@ -73,6 +73,10 @@ struct regal_search {
   regal_history *history; /* of the root, borrowed; NULL: none is kept */
   char account[1024];     /* what the method did, in one line */
 
+  /* For progress; of the root. */
+  regal_budget whole; /* what the user gave */
+  const char *doing;  /* a stage, NULL at the start */
+
   /* Of search.c alone. */
   regal_search *parent;       /* or NULL */
   regal_simulator *simulator; /* made when the first plan is costed */
@@ -122,6 +126,9 @@ bool regal_search_should_stop(regal_search *search);
 /* Calls the progress function: always if `improved`, else a few times a
  * second. */
 void regal_search_report(regal_search *search, bool improved);
+/* What is done from now on, for progress: a constant text such as "annealing".
+ */
+void regal_search_doing(regal_search *search, const char *stage);
 /* A stage of the method has ended; `what` it did, for the history. */
 void regal_search_mark(regal_search *search, const char *what);
 /* Sets the account line. */

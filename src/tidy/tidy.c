@@ -338,6 +338,7 @@ regal_status regal_tidy(regal_search *search, const regal_budget *whole,
   restore_budget(search, whole);
   if (!applies(search))
     return REGAL_OK;
+  regal_search_doing(search, "fewer transfers");
   regal_crossings before = regal_plan_crossings(search->problem, search->best);
   REGAL_TRY(tidy(search, whole, before));
   tell(before, regal_plan_crossings(search->problem, search->best), what, size);

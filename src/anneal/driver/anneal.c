@@ -229,6 +229,7 @@ static regal_status anneal(regal_search *search, const regal_anneal_job *job,
                .search = search,
                .by_moves = regal_budget_is_counted(&search->budget)};
   team.count = team.by_moves ? 1 : (size_t)regal_pool_threads(search->pool);
+  regal_search_doing(search, "annealing");
   regal_status status = create_chains(&team);
   if (status == REGAL_OK) {
     run_team(&team);

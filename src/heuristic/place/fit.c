@@ -162,6 +162,7 @@ static regal_status run_rounds(fitting *f) {
 
 regal_status regal_fit_within_limits(regal_search *search, bool until_stalled) {
   fitting f = {.search = search, .until_stalled = until_stalled};
+  regal_search_doing(search, "list schedules");
   if (!search->best) /* in case that nothing fits */
     REGAL_TRY(regal_method_single(search));
   if (!regal_safe_suits(search->problem))

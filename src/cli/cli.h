@@ -124,6 +124,14 @@ size_t regal_cli_outputs(const regal_cli *cli,
  * when two inputs are stdin. Touches nothing. */
 regal_exit regal_cli_check_files(regal_cli *cli);
 
+/* probe.c */
+/* Fails when an output cannot be written: no such folder, no permission, or a
+ * folder of that name. Touches nothing. */
+regal_exit regal_cli_probe_outputs(regal_cli *cli);
+/* Writes the plan to -o or, when that fails, to a rescue file, which the
+ * message then names. */
+regal_exit regal_cli_save_plan(regal_cli *cli, const regal_result *result);
+
 /* gnuplot.c */
 /* Has gnuplot run a script in a folder: its exit code, or 127 when it is not
  * installed. Neither the script's name nor the script may have text of a user's
@@ -131,6 +139,7 @@ regal_exit regal_cli_check_files(regal_cli *cli);
 int regal_cli_gnuplot(const char *folder, const char *script);
 /* Draws the log's curves into options->plot. */
 regal_exit regal_cli_plot_training(regal_cli *cli);
+
 /* plan_machine.c */
 /* Sets the options of machine and objective that the plan's file has values for
  * and that are not given; `aloud`: and says so, unless -q. Keeps in

@@ -48,21 +48,19 @@ static regal_status save_json(regal_cli *cli, const regal_result *result) {
                             : regal_result_save_json(cli->context, result, "-");
 }
 
-static regal_status report(regal_cli *cli, const regal_result *result,
-                           FILE *stream) {
-  regal_context *context = cli->context;
+/* A plan that cannot be written is still reported. */
+static regal_exit report(regal_cli *cli, const regal_result *result,
+                         FILE *stream) {
   const regal_options *options = &cli->options;
-  regal_status status = REGAL_OK;
+  regal_exit code = REGAL_EXIT_OK;
   if (options->output[0])
-    status = options->times
-                 ? regal_plan_save_times(context, result, options->output)
-                 : regal_plan_save(context, result, options->output);
-  if (status == REGAL_OK)
-    status = options->json ? save_json(cli, result)
-                           : regal_report_summary(context, result, stream);
+    code = regal_cli_save_plan(cli, result);
+  regal_status status =
+      options->json ? save_json(cli, result)
+                    : regal_report_summary(cli->context, result, stream);
   if (status == REGAL_OK)
     status = regal_cli_extras(cli, result, stream);
-  return status;
+  return code == REGAL_EXIT_OK ? regal_cli_status(cli, status) : code;
 }
 
 static regal_exit fail_limit(const regal_result *result) {
@@ -88,12 +86,12 @@ regal_exit regal_command_optimize(regal_cli *cli) {
         cli, regal_cli_status(cli, search(cli, &result)));
   if (code != REGAL_EXIT_OK)
     return code;
-  regal_status status = report(cli, result, stream);
-  if (status == REGAL_OK)
+  code = report(cli, result, stream);
+  if (code == REGAL_EXIT_OK) {
     note_free_transfers(cli);
-  regal_exit exit = status != REGAL_OK || result->fits
-                        ? regal_cli_status(cli, status)
-                        : fail_limit(result);
+    if (!result->fits)
+      code = fail_limit(result);
+  }
   regal_result_free(result);
-  return exit;
+  return code;
 }

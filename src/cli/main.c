@@ -34,6 +34,8 @@ static regal_exit run(regal_cli *cli, int argc, char **argv) {
   }
   regal_set_max_input(cli->context, (size_t)cli->options.max_input);
   regal_exit code = regal_cli_check_files(cli);
+  if (code == REGAL_EXIT_OK)
+    code = regal_cli_probe_outputs(cli);
   return code == REGAL_EXIT_OK ? run_command(cli) : code;
 }
 

@@ -265,6 +265,14 @@ REGAL_API regal_status regal_builder_finish(regal_builder *builder,
                                             regal_graph **graph);
 REGAL_API void regal_graph_free(regal_graph *graph);
 
+/* The time of an op on a device of --roofline (a built-in name or a file):
+ * launch + max(flops / rate, bytes / bandwidth). `number` is what it computes
+ * with: "fp64", "fp32", "fp16", "bf16" or "int8". */
+REGAL_API regal_status regal_roofline_ns(regal_context *context,
+                                         const char *device, const char *number,
+                                         double flops, double bytes,
+                                         int64_t *ns);
+
 /* From the training step of one microbatch to that of options->microbatches of
  * them, by the options of group "pipeline" (docs/pipelines.md): weights become
  * parameters that all microbatches read, gradients are added up, the optimizer

@@ -158,6 +158,13 @@ regal_status regal_roofline_load(regal_context *context, const char *name,
   return status;
 }
 
+regal_number regal_number_named(const char *name) {
+  regal_number number = 0;
+  while (number < REGAL_NUMBERS && strcmp(number_keys[number], name) != 0)
+    number++;
+  return number;
+}
+
 bool regal_roofline_time(const regal_roofline *roofline, regal_number number,
                          double flops, double bytes, int64_t *ns) {
   double computing = flops / roofline->flops_per_s[number];

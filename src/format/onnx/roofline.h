@@ -32,6 +32,9 @@ typedef struct regal_roofline {
 regal_status regal_roofline_load(regal_context *context, const char *name,
                                  regal_roofline *roofline);
 
+/* The number of this name, as in the file ("fp16"); REGAL_NUMBERS: none. */
+regal_number regal_number_named(const char *name);
+
 /* Nanoseconds, rounded up: launch + max(flops / rate, bytes / bandwidth). False
  * when that is beyond 2^62. */
 bool regal_roofline_time(const regal_roofline *roofline, regal_number number,

@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plans on a real GPU: bench/gpu/plans.py OUT [--models a,b] [--seconds 540]
+
+For each model, batch size and mode (inference in half precision, training in
+single): microseconds per call of eager PyTorch, torch.compile (default,
+reduce-overhead, and max-autotune where asked for), and of Inductor's kernels in
+one CUDA graph: on one stream, on a stream for each chain (no plan: CUDA's own
+scheduling of the whole graph), by heft's plan, and by the plan that
+``regal.torch`` keeps. Writes OUT/plans.json after each case; report.py makes
+the tables and figures.
+
+Compiling is done first, in parallel, to fill the caches; then one case after
+the other is timed alone on the GPU. Needs the packages regal, torch,
+torchvision and transformers.
+"""
+
+import argparse
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+LOCK = os.path.join(tempfile.gettempdir(), "regal-gpu.lock")
+
+#: Models whose training step is measured, at batch 8.
+TRAINED = ["resnet18", "bert", "clip", "googlenet", "mmoe", "vit_b_16"]
+#: Models for which max-autotune is measured too: it compiles for minutes.
+TUNED = ["clip", "inception_v3", "googlenet", "darts", "mmoe", "dlrm", "bert",
+         "squeezenet"]
+
+
+def cases(models, batches, modes):
+    """(model, batch, mode), batch 1 inference first."""
+    from models import MODELS
+
+    names = models or list(MODELS)
+    found = []
+    for batch in batches:
+        if "infer" in modes:
+            found += [(name, batch, "infer") for name in names]
+    if "train" in modes:
+        found += [(name, 8, "train") for name in names if name in TRAINED]
+    return found
+
+
+# -- One case --------------------------------------------------------------
+
+
+def time_calls(call, least_s=0.15):
+    """Microseconds of a call: the median of five rounds."""
+    import torch
+
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    call()
+    torch.cuda.synchronize()
+    once = time.perf_counter() - began
+    count = max(5, min(200, int(least_s / 5 / max(once, 1e-5))))
+    times = []
+    for _ in range(5):
+        begin = torch.cuda.Event(enable_timing=True)
+        end = torch.cuda.Event(enable_timing=True)
+        begin.record()
+        for _ in range(count):
+            call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3 / count)
+    return sorted(times)[2]
+
+
+class Case:
+    """A model with the inputs and the step that is timed."""
+
+    def __init__(self, name, batch, mode):
+        import models
+
+        self.training = mode == "train"
+        self.module, self.inputs = models.on_gpu(name, batch, self.training)
+        self.given = [p for p in self.module.parameters() if p.requires_grad]
+
+    def step(self, function):
+        """Runs once; returns what is compared with eager's."""
+        import torch
+
+        if not self.training:
+            with torch.no_grad():
+                return [function(*self.inputs)]
+        result = function(*self.inputs)
+        result.float().square().mean().backward()
+        kept = [result.detach()] + [
+            p.grad for p in self.given if p.grad is not None
+        ]
+        for p in self.given:
+            p.grad = None
+        return kept
+
+    def time(self, function):
+        return time_calls(lambda: self.step(function))
+
+    def deterministic(self, function):
+        """A step from a fixed state: dropout would differ otherwise."""
+        import torch
+
+        for module in self.module.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        return [t.clone() for t in self.step(function)]
+
+
+def difference(found, expected):
+    """The relative difference of two lists of tensors, in norm."""
+    import torch
+
+    far = sum((a.double() - b.double()).square().sum() for a, b in zip(found, expected))
+    size = sum(b.double().square().sum() for b in expected)
+    return float(torch.sqrt(far / size))
+
+
+def compiled_with(case, **arguments):
+    import torch
+
+    torch._dynamo.reset()
+    return torch.compile(case.module, dynamic=False, **arguments)
+
+
+def regal_backend(prewarm, keep=False):
+    from regal.torch import Backend, Settings
+
+    return Backend(
+        Settings(streams=1 if prewarm else "auto", keep_inputs=keep)
+    )
+
+
+def prewarm(name, batch, mode):
+    """Compiles everything that `measure` will, to fill the caches."""
+    case = Case(name, batch, mode)
+    case.deterministic(case.module)
+    case.step(compiled_with(case))
+    case.step(compiled_with(case, backend=regal_backend(True)))
+
+
+def total(reports, choose):
+    """The sum over forward and backward graph, None if one is missing."""
+    found = [choose(report) for report in reports]
+    return None if not found or None in found else sum(found)
+
+
+def fastest(report, prefix):
+    return min(
+        (c.measured_us for c in report.tried if c.label.startswith(prefix)),
+        default=None,
+    )
+
+
+def measure(name, batch, mode):
+    case = Case(name, batch, mode)
+    expected = case.deterministic(case.module)
+    row = {"model": name, "batch": batch, "mode": mode}
+    row["eager_us"] = case.time(case.module)
+    plain = compiled_with(case)
+    row["inductor_difference"] = difference(case.deterministic(plain), expected)
+    row["default_us"] = case.time(plain)
+    row["reduce_overhead_us"] = case.time(
+        compiled_with(case, mode="reduce-overhead")
+    )
+    backend = regal_backend(False, mode == "infer")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        planned = compiled_with(case, backend=backend)
+        first = case.deterministic(planned)
+        row["difference"] = max(
+            difference(first, expected),
+            difference(case.deterministic(planned), expected),
+        )
+    row["warnings"] = sorted(
+        {str(w.message) for w in caught if "regal" in str(w.message)}
+    )
+    row["call_us"] = case.time(planned)
+    row["calls"] = [
+        dict(graph.slots.calls) for graph in backend.graphs if graph.slots
+    ]
+    reports = backend.reports
+    row["graphs"] = len(backend.graphs)
+    row["kernels"] = total(reports, lambda r: r.kernels)
+    row["regal_us"] = total(reports, lambda r: r.chosen.measured_us)
+    row["one_stream_us"] = total(reports, lambda r: fastest(r, "one stream"))
+    row["chains_us"] = total(reports, lambda r: r.by_label("a stream for each chain"))
+    row["heft_us"] = total(reports, lambda r: fastest(r, "heft"))
+    row["chosen"] = [r.chosen.label for r in reports]
+    row["held_bytes"] = total(reports, lambda r: r.held_bytes)
+    row["one_stream_bytes"] = total(reports, lambda r: r.one_stream_bytes)
+    row["planning_s"] = total(reports, lambda r: r.measuring_s + r.trying_s)
+    if mode == "infer" and batch == 1:
+        row["plans"] = [predictions(g) for g in backend.graphs if g.report]
+    return row
+
+
+def predictions(graph):
+    """Predicted and measured times of all plans tried, and the program."""
+    from regal.torch.calibration import load_calibration
+    from regal.torch.shares import measure_shares
+    from regal.streams.sharing import Sharing, predict_us
+
+    measure_shares(graph.traced, graph.example_args)
+    program, sharing = graph.traced.program, load_calibration() or Sharing()
+    one = fastest(graph.report, "one stream")
+    return {
+        "program": program.to_json(),
+        "plans": [
+            {
+                "label": c.label,
+                "measured_us": c.measured_us,
+                "searched_us": c.predicted_us,
+                "predicted_us": predict_us(program, c.schedule, sharing, one),
+                "crossings": c.schedule.crossings,
+                "launches": [[x.kernel, x.stream] for x in c.schedule.launches],
+            }
+            for c in graph.report.tried
+        ],
+    }
+
+
+def tune(name, batch, mode):
+    case = Case(name, batch, mode)
+    tuned = compiled_with(case, mode="max-autotune")
+    return {"model": name, "batch": batch, "mode": mode,
+            "max_autotune_us": case.time(tuned)}
+
+
+def one(action, case):
+    """A process of its own: imports outside the lock, the GPU inside."""
+    import torch
+    import torchvision  # noqa: F401
+    import transformers  # noqa: F401
+
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cudnn.allow_tf32 = True
+    name, batch, mode = case.split(":")
+    with open(LOCK, "w") as lock:
+        if action != "prewarm":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        row = {"prewarm": prewarm, "measure": measure, "tune": tune}[action](
+            name, int(batch), mode
+        )
+    if row is not None:
+        print("ROW " + json.dumps(row), flush=True)
+
+
+# -- All cases -------------------------------------------------------------
+
+
+def in_parallel(action, found, width, end, done):
+    """Runs a process per case, `width` at a time, until the time is up."""
+    waiting, running = list(found), []
+    while running or (waiting and time.time() < end):
+        while waiting and len(running) < width and time.time() < end:
+            case = ":".join(map(str, waiting.pop(0)))
+            running.append((case, subprocess.Popen(
+                [sys.executable, __file__, "--one", action, case],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            )))
+        for item in list(running):
+            case, process = item
+            try:
+                text, _ = process.communicate(timeout=0.2)
+            except subprocess.TimeoutExpired:
+                if time.time() > end + 30:
+                    process.kill()
+                continue
+            running.remove(item)
+            rows = [x for x in text.splitlines() if x.startswith("ROW ")]
+            if rows:
+                done(json.loads(rows[0][4:]))
+            elif process.returncode:
+                print(f"{action} {case} failed:\n{text[-1500:]}", flush=True)
+
+
+def show(row):
+    if "regal_us" not in row:
+        print(row, flush=True)
+        return
+    numbers = " ".join(
+        f"{key} {row[key + '_us']:.0f}" if row[key + "_us"] else f"{key} -"
+        for key in ("eager", "default", "reduce_overhead", "one_stream",
+                    "chains", "heft", "regal", "call")
+    )
+    print(f"{row['model']}:{row['batch']}:{row['mode']} {numbers} "
+          f"difference {row['difference']:.1e} ({row['inductor_difference']:.1e}) "
+          f"planning {row['planning_s'] or 0:.1f} s {row['chosen']} "
+          f"{row['calls']} {row['warnings']}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", nargs="?", default="results/gpu")
+    parser.add_argument("--models", default="")
+    parser.add_argument("--batches", default="1,8")
+    parser.add_argument("--modes", default="infer,train")
+    parser.add_argument("--tune", action="store_true",
+                        help="measure max-autotune at the end")
+    parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--one", nargs=2, metavar=("ACTION", "CASE"))
+    given = parser.parse_args()
+    if given.one:
+        return one(*given.one)
+    end = time.time() + given.seconds
+    found = cases(
+        [m for m in given.models.split(",") if m],
+        [int(b) for b in given.batches.split(",")], given.modes.split(","),
+    )
+    import torch
+    from regal.torch import calibrate
+
+    data = {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
+            "sharing": vars(calibrate()), "rows": []}
+    print(f"calibrated: {data['sharing']}, {end - time.time():.0f} s left", flush=True)
+    path = os.path.join(given.out, "plans.json")
+    os.makedirs(given.out, exist_ok=True)
+
+    def done(row):
+        data["rows"].append(row)
+        show(row)
+        with open(path + ".new", "w") as file:
+            json.dump(data, file)
+        os.replace(path + ".new", path)
+
+    in_parallel("prewarm", found, given.jobs, end, done)
+    print(f"prewarmed, {end - time.time():.0f} s left", flush=True)
+    in_parallel("measure", found, 3, end - 20, done)
+    if given.tune:
+        tuned = [(n, 1, "infer") for n in TUNED if (n, 1, "infer") in found]
+        in_parallel("tune", tuned, 1, end - 60, done)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans to try on the device, and the choice among them.
+
+What two kernels do to each other when they share a GPU is beyond the model of
+the search, and no setting of it is best for every program. So a handful of
+plans, with different numbers of streams and prices of a crossing, are run on
+the device, and the fastest measured one is kept. The compiler's own order on
+one stream is always among them: the result is never slower than that, beyond
+noise. While there is time, more plans are tried around the best one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Callable, Iterator, List, Optional, Sequence, Tuple, Union
+
+from .program import Program, critical_ns
+from .schedule import (
+    Schedule,
+    by_chains,
+    make_schedule,
+    one_stream,
+    urgent_order,
+)
+
+ONE_STREAM = "one stream"
+CHAINS = "a stream for each chain"
+URGENT_CHAINS = "a stream for each chain, longest first"
+
+#: A plan below this share of one stream's time is not worth looking for.
+_WORTH = 0.98
+
+
+@dataclasses.dataclass
+class Candidate:
+    label: str
+    schedule: Schedule
+    #: By the search's own model; None for what was not searched.
+    predicted_us: Optional[float] = None
+    measured_us: Optional[float] = None
+
+
+@dataclasses.dataclass
+class Settings:
+    """What to try. `streams` is a number, several, or "auto"."""
+
+    streams: Union[str, int, Sequence[int]] = "auto"
+    #: Prices of a crossing, in microseconds, that plans are made with.
+    crossings_us: Sequence[float] = (1.0, 4.0, 2.0)
+    #: For planning and trying, all together; one round is always made.
+    seconds: float = 6.0
+    #: For one plan.
+    search_seconds: float = 0.15
+    seed: int = 1
+    threads: int = 0
+    #: Keep the inputs of the first call, to measure more on them later.
+    keep_inputs: bool = False
+
+    def stream_counts(self) -> List[int]:
+        if self.streams == "auto":
+            return [3, 2, 4, 8]
+        if isinstance(self.streams, int):
+            return [self.streams]
+        return list(self.streams)
+
+
+def planned(
+    program: Program,
+    streams: int,
+    crossing_us: float,
+    settings: Settings,
+    method: str = "auto",
+    seed: int = 0,
+) -> Candidate:
+    """One plan by the search."""
+    import regal
+
+    machine = regal.Machine(
+        devices=streams,
+        transfers="overlapped",
+        latency=round(crossing_us * 1000),
+    )
+    plan = regal.optimize(
+        program.graph(),
+        machine,
+        time=settings.search_seconds,
+        method=method,
+        seed=settings.seed + seed,
+        threads=settings.threads,
+    )
+    schedule = make_schedule(
+        program,
+        [int(k) for k in plan.order],
+        [int(d) for d in plan.placement],
+    )
+    label = f"{method}, {streams} streams, {crossing_us:g} us"
+    return Candidate(label, schedule, plan.runtime_ns / 1e3)
+
+
+def first_round(program: Program, settings: Settings) -> Iterator[Candidate]:
+    """Plans that are always tried, one stream first."""
+    work = program.work_ns
+    yield Candidate(ONE_STREAM, one_stream(program), work / 1e3)
+    counts = [k for k in settings.stream_counts() if k > 1]
+    if not counts or critical_ns(program) > _WORTH * work:
+        return
+    yield Candidate(CHAINS, by_chains(program))
+    yield Candidate(URGENT_CHAINS, by_chains(program, urgent_order(program)))
+    yield planned(program, max(counts), 2.0, settings, "heft")
+    for crossing_us in settings.crossings_us[:2]:
+        for streams in counts:
+            yield planned(program, streams, crossing_us, settings)
+
+
+def next_round(
+    program: Program, settings: Settings, best: Candidate
+) -> Iterator[Candidate]:
+    """Plans around the best so far: more streams, other prices and seeds."""
+    counts = settings.stream_counts()
+    if settings.streams == "auto":
+        counts = [best.schedule.streams, 6, 12, 16, *counts]
+    counts = sorted({min(k, 16) for k in counts if k > 1})
+    counts.sort(key=lambda k: abs(k - best.schedule.streams))
+    for seed in range(1, 1000):
+        for crossing_us in (*settings.crossings_us, 0.5, 8.0):
+            for streams in counts[:3]:
+                yield planned(
+                    program, streams, crossing_us, settings, seed=seed
+                )
+        for streams in counts:
+            yield planned(
+                program, streams, float(seed), settings, "heft", seed
+            )
+
+
+def choose(
+    program: Program,
+    settings: Settings,
+    time_us: Callable[[Schedule], float],
+) -> Tuple[Candidate, List[Candidate]]:
+    """The fastest candidate by `time_us`, and all of them."""
+    end = time.monotonic() + settings.seconds
+    tried: List[Candidate] = []
+    _try_all(first_round(program, settings), tried, time_us, None)
+    best = min(tried, key=_measured)
+    if len(tried) > 1 and best.label != ONE_STREAM:
+        around = next_round(program, settings, best)
+        _try_all(around, tried, time_us, end)
+    # The leaders once more: of many noisy times the smallest is too small.
+    tried.sort(key=_measured)
+    one = next(c for c in tried if c.label == ONE_STREAM)
+    leaders = [*tried[:4], *([] if one in tried[:4] else [one])]
+    for candidate in leaders:
+        candidate.measured_us = max(_measured(candidate), time_us(candidate.schedule))
+    return min(leaders, key=_measured), sorted(tried, key=_measured)
+
+
+def _measured(candidate: Candidate) -> float:
+    return candidate.measured_us or float("inf")
+
+
+def _try_all(found, tried, time_us, end: Optional[float]) -> None:
+    known = {candidate.schedule.key for candidate in tried}
+    for candidate in found:
+        if candidate.schedule.key not in known:
+            known.add(candidate.schedule.key)
+            candidate.measured_us = time_us(candidate.schedule)
+            tried.append(candidate)
+        if end is not None and time.monotonic() > end:
+            return

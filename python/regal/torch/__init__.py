@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans for PyTorch: models as graphs, and plans that run.
+
+- ``compile``, or ``torch.compile(model, backend="regal")``: the fused kernels
+  of torch.compile on several CUDA streams inside one CUDA graph.
+- ``capture`` and ``apply``: a model as a graph for the search, and its plan run
+  on streams, on several devices, or on threads of the CPU.
+- ``calibrate`` and ``predict``: how long a plan takes when streams share a GPU.
+
+docs/torch.md explains them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Union
+
+try:
+    import torch as _torch
+except ImportError as _missing:  # the package itself needs no torch
+    raise ImportError(
+        "regal.torch needs PyTorch: pip install torch"
+    ) from _missing
+
+from .backend import Backend, regal_backend
+from .calibration import calibrate, load_calibration
+from .captured import Capture, apply, capture, capture_of
+from .planned import PlannedGraph, Report
+from ..streams.sharing import Sharing, predict_us
+from ..streams.schedule import make_schedule
+from ..streams.trials import Settings
+
+__all__ = [
+    "Backend",
+    "Capture",
+    "PlannedGraph",
+    "Report",
+    "Settings",
+    "Sharing",
+    "apply",
+    "calibrate",
+    "capture",
+    "compile",
+    "predict",
+    "regal_backend",
+]
+
+
+def compile(
+    model: Any,
+    example_args: Optional[Sequence[Any]] = None,
+    streams: Union[str, int, Sequence[int]] = "auto",
+    inductor: Optional[dict] = None,
+    **settings: Any,
+) -> Any:
+    """``torch.compile`` with kernels planned on streams.
+
+    :param example_args: if given, the model is called with them at once (without
+        gradients), so that plans are made now.
+    :param streams: how many to try: a number, several, or ``"auto"``.
+    :param inductor: settings of Inductor, such as ``{"max_autotune": True}``.
+    :param settings: other fields of `Settings`.
+
+    The result has ``reports``: what was measured and chosen for each graph.
+    """
+    backend = Backend(Settings(streams=streams, **settings), inductor)
+    compiled = _torch.compile(model, backend=backend, dynamic=False)
+    compiled.regal = backend
+    if example_args is not None:
+        with _torch.no_grad():
+            compiled(*example_args)
+    return compiled
+
+
+def predict(
+    plan: Any,
+    sharing: Optional[Sharing] = None,
+) -> float:
+    """Microseconds of a plan on streams of the GPU at hand.
+
+    :param plan: for a graph of `capture`.
+    :param sharing: by default what `calibrate` found for this GPU.
+
+    On a GPU the grids of the kernels and the time of one stream are measured
+    first; elsewhere kernels share nothing but the price of crossings.
+    """
+    captured = capture_of(plan)
+    program = captured.program
+    if captured.needs_shares:
+        captured.measure_shares()
+    schedule = make_schedule(
+        program,
+        [int(k) for k in plan.order],
+        [int(d) for d in plan.placement],
+    )
+    found = sharing or load_calibration() or Sharing()
+    return predict_us(program, schedule, found, captured.one_stream_us)

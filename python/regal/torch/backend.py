@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``torch.compile(model, backend="regal")``.
+
+Dynamo and AOTAutograd take the model apart as they do for Inductor; for each
+graph (inference, forward, backward) Inductor's kernels arrive here as an FX
+graph (inductor.py). At the first call kernels are measured, plans are made and
+tried (streams/trials.py), and the fastest is captured as one CUDA graph
+(planned.py).
+
+Whatever cannot be planned is left to Inductor, with a warning that says why.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any, Callable, Dict, List, Optional
+
+import torch
+
+from ..streams.trials import Settings
+from .planned import PlannedGraph, Report, warn
+
+
+class Backend:
+    """A backend for torch.compile, and the graphs that it has planned."""
+
+    def __init__(self, settings: Optional[Settings] = None, inductor=None):
+        self.settings = settings or Settings()
+        #: More settings of Inductor, such as {"max_autotune": True}.
+        self.inductor = dict(inductor or {})
+        self.graphs: List[PlannedGraph] = []
+
+    @property
+    def reports(self) -> List[Report]:
+        """Of the graphs that have been called."""
+        return [g.report for g in self.graphs if g.report is not None]
+
+    def __call__(self, gm: torch.fx.GraphModule, example_inputs, **_: Any):
+        from torch._functorch import config as functorch
+        from torch._inductor.compile_fx import compile_fx
+
+        # AOTAutograd's cache would return what plain Inductor has compiled.
+        with functorch.patch(enable_autograd_cache=False):
+            return compile_fx(
+                gm,
+                example_inputs,
+                inner_compile=self._compile_one,
+                config_patches=self.inductor or None,
+            )
+
+    def _compile_one(self, gm, example_inputs, **kwargs: Any) -> Callable:
+        from torch._inductor.compile_fx import compile_fx_inner
+
+        from .inductor import compiling
+
+        kept = copy.deepcopy(gm)
+        kind, visible = _kind_of(kwargs)
+
+        def receive(kernels: torch.fx.GraphModule) -> Callable:
+            planned = PlannedGraph(
+                kernels,
+                kind,
+                kwargs.get("static_input_idxs") or (),
+                visible,
+                self.settings,
+                lambda: compile_fx_inner(kept, example_inputs, **kwargs),
+            )
+            self.graphs.append(planned)
+            return planned
+
+        try:
+            with compiling(receive):
+                return compile_fx_inner(
+                    gm, example_inputs, **{**kwargs, "fx_wrapper": True}
+                )
+        except Exception as error:  # anything: Inductor itself can do it
+            warn(kind, error)
+            return compile_fx_inner(kept, example_inputs, **kwargs)
+
+
+def _kind_of(kwargs: Dict[str, Any]) -> tuple:
+    """The kind of the graph, and how many results of a forward pass the
+    caller sees; the others are saved for the backward pass."""
+    if kwargs.get("is_backward"):
+        return "backward", None
+    if kwargs.get("is_inference"):
+        return "inference", None
+    context = torch._guards.TracingContext.try_get()
+    metadata = getattr(context, "fw_metadata", None)
+    return "forward", getattr(metadata, "num_forward", 0)
+
+
+def regal_backend(gm: torch.fx.GraphModule, example_inputs, **kwargs: Any):
+    """The entry point ``torch_dynamo_backends``.
+
+    ``options`` of torch.compile: the fields of `Settings`, and ``inductor``, a
+    dictionary of Inductor's own settings.
+    """
+    options = dict(kwargs.get("options") or {})
+    inductor = options.pop("inductor", None)
+    known = {field.name for field in dataclasses.fields(Settings)}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise ValueError(
+            f"unknown option {unknown[0]!r} of backend 'regal'; there are: "
+            + ", ".join(sorted(known | {"inductor"}))
+        )
+    return Backend(Settings(**options), inductor)(gm, example_inputs)

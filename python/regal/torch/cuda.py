@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedules on the streams of one GPU, captured as one CUDA graph.
+
+The host launches kernels in the order of the plan, each on its stream, with
+events between streams; CUDA records this as a graph, whose replay costs the
+host one call. Memory comes from PyTorch's own allocator, in a pool of the
+graph; when a block may be used again is the schedule's business
+(streams/schedule.py).
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any, Dict, List, Sequence
+
+import torch
+
+from ..streams.schedule import Launch, Schedule
+from .trace import Traced, tensors_of
+
+
+class Captured:
+    """A CUDA graph, and the tensors that its replay fills."""
+
+    def __init__(self, graph, results: List[Any], args: Sequence[Any]):
+        self.graph = graph
+        self.results = results
+        #: Whether results are copied before they are handed out.
+        self.is_copied = False
+        # The inputs are not kept: a backward graph's are a forward graph's
+        # results, which would never be free again.
+        given = {t.untyped_storage()._cdata for t in tensors_of(list(args))}
+        storages = {
+            t.untyped_storage()._cdata for t in tensors_of(results)
+        } - given
+        # Only `results` refers to them now; whoever holds a result counts more.
+        self._idle = [(s, torch._C._storage_Use_Count(s)) for s in storages]
+
+    def replay(self) -> None:
+        self.graph.replay()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody outside holds what the last replay returned."""
+        count = torch._C._storage_Use_Count
+        return all(count(storage) <= idle for storage, idle in self._idle)
+
+
+def capture(
+    traced: Traced, schedule: Schedule, args: Sequence[Any]
+) -> Captured:
+    """Captures the schedule on the tensors `args`. Nothing runs yet."""
+    main = torch.cuda.Stream()
+    main.wait_stream(torch.cuda.current_stream())
+    streams = [main] + [
+        torch.cuda.Stream() for _ in range(schedule.streams - 1)
+    ]
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph, stream=main):
+        results = _Recorder(traced, schedule, args, streams).record()
+    return Captured(graph, results, args)
+
+
+class _Recorder:
+    """Issues the launches of a schedule while CUDA records them."""
+
+    def __init__(self, traced, schedule, args, streams):
+        self.traced, self.schedule, self.streams = traced, schedule, streams
+        self.env = traced.inputs(list(args))
+        self.events: Dict[int, torch.cuda.Event] = {}
+
+    def record(self) -> List[Any]:
+        """Returns the program's results."""
+        first = self.schedule.launches[0].stream if self.schedule.launches else 0
+        # The stream that capture began on takes the first launch's place.
+        self.streams[0], self.streams[first] = (
+            self.streams[first],
+            self.streams[0],
+        )
+        main = self.streams[first]
+        for buffer in self.schedule.early:
+            self.allocate(buffer)
+        start = torch.cuda.Event()
+        start.record(main)
+        joined = {first}
+        for launch in self.schedule.launches:
+            if launch.stream not in joined:
+                self.streams[launch.stream].wait_event(start)
+                joined.add(launch.stream)
+            self.launch(launch)
+        for stream in joined - {first}:
+            main.wait_stream(self.streams[stream])
+        return self.traced.results(self.env)
+
+    def launch(self, launch: Launch) -> None:
+        stream = self.streams[launch.stream]
+        for other in launch.waits:
+            stream.wait_event(self.events[other])
+        self.traced.release(launch.releases, self.env)
+        node = self.traced.kernels[launch.kernel]
+        with torch.cuda.stream(stream):
+            for buffer in launch.allocates:
+                self.allocate(buffer)
+            self.traced.step(node, self.env)
+        if launch.is_awaited:
+            event = torch.cuda.Event()
+            event.record(stream)
+            self.events[launch.kernel] = event
+
+    def allocate(self, buffer: int) -> None:
+        node = self.traced.allocator_of.get(buffer)
+        if node is not None:
+            self.traced.value(node, self.env)
+
+
+def time_us(captured: Captured, repeats: int = 30, rounds: int = 5) -> float:
+    """Microseconds of one replay: the median of rounds of back-to-back ones."""
+    for _ in range(5):
+        captured.replay()
+    torch.cuda.synchronize()
+    times = []
+    for _ in range(rounds):
+        begin = torch.cuda.Event(enable_timing=True)
+        end = torch.cuda.Event(enable_timing=True)
+        begin.record()
+        for _ in range(repeats):
+            captured.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3 / repeats)
+    return statistics.median(times)

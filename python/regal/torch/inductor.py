@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inductor's fused kernels as an FX graph.
+
+Inductor can write its wrapper as an FX graph instead of Python source
+(``WrapperFxCodegen``). Two things of that converter are replaced here:
+
+- It launches a Triton kernel by Triton's own function with the block sizes of
+  the first configuration, and loses the number of warps. Here a node launches
+  Inductor's ``CachingAutotuner`` itself, as the generated Python code does: the
+  same configurations, tuned at the first call, the same speed.
+- It waits for each kernel's compilation before it submits the next one. Here
+  kernels are submitted while the graph is made, and awaited at its end.
+
+Everything that depends on Inductor's internals is in this file. What it cannot
+convert raises ``Unsupported``; the caller then uses plain Inductor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from typing import Any, Callable, List, Optional
+
+import torch
+from torch._inductor import config
+from torch._inductor.codecache import LambdaFuture, PyCodeCache
+from torch._inductor.codegen import common, wrapper, wrapper_fxir
+from torch._subclasses.fake_tensor import FakeTensor
+
+from .trace import Unsupported
+
+#: Each buffer is written once, by name, so that what a kernel reads and writes
+#: follows from its arguments; checks of sizes would be lines of Python.
+SETTINGS = {
+    "fx_wrapper": True,
+    "inplace_buffers": False,
+    "allow_buffer_reuse": False,
+    "size_asserts": False,
+    "alignment_asserts": False,
+    "triton.cudagraphs": False,
+    "graph_partition": False,
+}
+
+
+class TritonLaunch:
+    """Launches one of Inductor's Triton kernels on the current stream."""
+
+    def __init__(self, name: str):
+        self.__name__ = self.name = name
+        self._kernel: Any = None
+
+    def define(self, kernel: Any) -> None:
+        self._kernel = kernel
+
+    @property
+    def kernel(self) -> Any:
+        if isinstance(self._kernel, LambdaFuture):
+            self._kernel = self._kernel.result()
+        return self._kernel
+
+    def __call__(self, *args: Any) -> None:
+        device = next(a.device for a in args if isinstance(a, torch.Tensor))
+        if any(isinstance(a, FakeTensor) for a in args):
+            return
+        stream = torch._C._cuda_getCurrentRawStream(device.index)
+        self.kernel.run(*args, stream=stream)
+
+    def roles(self, count: int) -> List[str]:
+        """"r", "w", "rw" or "" for each of the first `count` arguments."""
+        names = list(self.kernel.triton_meta["signature"])[:count]
+        mutated = set(getattr(self.kernel, "mutated_arg_names", ()))
+        return [_role(name, mutated) for name in names]
+
+
+def _role(name: str, mutated: set) -> str:
+    if name.startswith("in_out_ptr") or name in mutated:
+        return "rw"
+    if name.startswith("out_ptr"):
+        return "w"
+    if name.startswith(("in_ptr", "arg_", "seed", "load_seed")):
+        return "r"
+    return "rw"
+
+
+class _ZeroLine(wrapper.WrapperLine):
+    """``name.zero_()``, which Inductor writes as text."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def codegen_fx(self, converter):
+        def generate(line: "_ZeroLine") -> None:
+            converter.gm.graph.call_function(
+                torch.ops.aten.zero_.default,
+                (converter.buffer_to_node[line.name],),
+            )
+
+        return generate
+
+
+def _as_line(line: Any) -> Any:
+    """Text that has a meaning for us, as a line that can be converted."""
+    if isinstance(line, str):
+        match = re.fullmatch(r"(\w+)\.zero_\(\);?", line.strip())
+        if match:
+            return _ZeroLine(match.group(1))
+    return line
+
+
+class _Converter(wrapper_fxir.FxConverter):
+    def _generate_kernel_definition(self, line: Any) -> None:
+        code = wrapper.PythonWrapperCodegen._format_kernel_definition(
+            line.kernel_name, line.kernel_body, metadata=line.metadata
+        )
+        module = PyCodeCache.load("\n".join([self.prologue, code]))
+        launch = TritonLaunch(line.kernel_name)
+        launch.define(getattr(module, line.kernel_name))
+        self.kernels[line.kernel_name] = launch
+
+    def _generate_triton_call(self, line: Any) -> None:
+        launch = self.kernels[line.kernel_name]
+        args = self._lookup_args(line.call_args)
+        self.gm.graph.call_function(
+            launch, tuple(self._generate_sym_node(a) for a in args)
+        )
+
+
+class PlannedCodegen(wrapper_fxir.WrapperFxCodegen):
+    """Hands the FX graph of Inductor's kernels to `receiver`."""
+
+    #: Makes a callable of the graph; set by `compiling`.
+    receiver: Optional[Callable[[torch.fx.GraphModule], Callable]] = None
+
+    def _generate(self, is_inference: bool):
+        self.run_wrapper_ir_passes(is_inference)
+        prologue = "\n".join([self.imports.getvalue(), self.header.getvalue()])
+        gm = _Converter(
+            lines=[_as_line(line) for line in self.lines],
+            prologue=prologue,
+            graph_inputs=self.get_fx_graph_inputs(),
+            graph_outputs=self.get_graph_outputs(),
+            subgms=self.subgms,
+            is_subgraph=self.is_subgraph,
+        ).generate()
+        return common.FileBackedGraphModule(gm, self.compile_graph(gm)), None
+
+    def compile_graph(self, gm: torch.fx.GraphModule) -> Callable:
+        if self.is_subgraph or type(self).receiver is None:
+            raise Unsupported("the graph has conditional or looping parts")
+        for node in gm.graph.nodes:
+            if isinstance(node.target, TritonLaunch):
+                node.target.kernel  # waits for its compilation
+        return type(self).receiver(gm)
+
+
+@contextlib.contextmanager
+def compiling(receiver: Callable[[torch.fx.GraphModule], Callable]):
+    """Inside, Inductor's graphs for CUDA go to `receiver`.
+
+    Dynamo compiles one graph at a time, so a class attribute is enough; it is
+    restored at the end, also for graphs that others compile this way.
+    """
+    common.init_backend_registration()
+    usual = common.device_codegens["cuda"]
+    before = PlannedCodegen.receiver
+    common.device_codegens["cuda"] = dataclasses.replace(
+        usual, fx_wrapper_codegen=PlannedCodegen
+    )
+    PlannedCodegen.receiver = staticmethod(receiver)
+    try:
+        with config.patch(SETTINGS):
+            yield
+    finally:
+        PlannedCodegen.receiver = before
+        common.device_codegens["cuda"] = usual

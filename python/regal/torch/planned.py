@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One graph of Inductor's kernels: measured, planned, tried, and called."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import torch
+
+from ..streams.schedule import Schedule, one_stream
+from ..streams.trials import ONE_STREAM, Candidate, Settings, choose
+from . import cuda
+from .measure import measure
+from .slots import Slots
+from .trace import Traced, Unsupported
+
+
+@dataclasses.dataclass
+class Report:
+    """What was measured for one graph, and what was chosen."""
+
+    kind: str
+    kernels: int
+    chosen: Candidate
+    tried: List[Candidate]
+    #: Temporary memory of the plan, and of the compiler's order on one stream.
+    held_bytes: int
+    one_stream_bytes: int
+    measuring_s: float
+    trying_s: float
+
+    def by_label(self, label: str) -> Optional[float]:
+        """The measured time of the candidate with this label."""
+        return next(
+            (c.measured_us for c in self.tried if c.label == label), None
+        )
+
+    @property
+    def speedup(self) -> float:
+        return self.by_label(ONE_STREAM) / self.chosen.measured_us
+
+    def __str__(self) -> str:
+        extra = self.held_bytes - self.one_stream_bytes
+        return (
+            f"{self.kind}: {self.kernels} kernels, {self.chosen.label}: "
+            f"{self.chosen.measured_us:.1f} us, {self.speedup:.2f} times as "
+            f"fast as one stream; {extra / 1e6:+.1f} MB of temporary memory"
+        )
+
+
+class PlannedGraph:
+    """Called with its inputs, as Inductor's own code would be."""
+
+    def __init__(
+        self,
+        gm: torch.fx.GraphModule,
+        kind: str,
+        static_inputs: Sequence[int],
+        visible: Optional[int],
+        settings: Settings,
+        compile_plainly: Callable[[], Callable],
+    ):
+        self.kind, self.settings = kind, settings
+        self._compile_plainly = compile_plainly
+        self._plain: Optional[Callable] = None
+        self.traced = Traced(gm)
+        _check_inputs(self.traced)
+        placeholders = self.traced.placeholders
+        self.static = [i for i in static_inputs if i < len(placeholders)]
+        fixed = set(self.static)
+        self.moving = [i for i in range(len(placeholders)) if i not in fixed]
+        written = self.traced.written_inputs
+        #: Places in `moving` of inputs that a kernel writes.
+        self.copied_back = [
+            place
+            for place, i in enumerate(self.moving)
+            if placeholders[i] in written
+        ]
+        self.protected = [i for i in self.static if placeholders[i] in written]
+        #: Results of a forward pass from here on are saved for backward; None
+        #: for other graphs.
+        self.visible = visible
+        #: Results that are inputs.
+        self.passed_on = {
+            at: placeholders.index(node)
+            for at, node in enumerate(self._result_nodes())
+            if node in placeholders
+        }
+        self._check_results()
+        self.schedule: Optional[Schedule] = None
+        self.report: Optional[Report] = None
+        self.slots: Optional[Slots] = None
+        #: Of the first call, if kept; inputs that a kernel writes are copies.
+        self.example_args: List[Any] = []
+        self._copy_groups: List[List[int]] = []
+
+    def _result_nodes(self) -> list:
+        results = self.traced.output.args[0]
+        return list(results) if isinstance(results, (list, tuple)) else [results]
+
+    def _check_results(self) -> None:
+        """A view of an input that moves would be a view of our copy of it."""
+        placeholders = self.traced.placeholders
+        moving = {
+            b
+            for i in self.moving
+            for b in self.traced.buffers_of[placeholders[i]]
+        }
+        for at, node in enumerate(self._result_nodes()):
+            if at not in self.passed_on and moving.intersection(
+                self.traced.buffers_of.get(node, ())
+            ):
+                raise Unsupported(f"result {at} is a view of an input")
+
+    # -- The first call -----------------------------------------------------
+
+    def prepare(self, args: Sequence[Any]) -> None:
+        """Measures kernels, tries plans, keeps the fastest."""
+        own = list(args)
+        for i in self.moving + self.protected:
+            own[i] = _copy_of(args[i])
+        buffers = [own[i] for i in self.moving]
+        began = time.perf_counter()
+        with torch.no_grad():
+            self._run_plainly(own)  # kernels are tuned at their first call
+        measure(self.traced, own)
+        measured = time.perf_counter()
+        best, tried = choose(
+            self.traced.program,
+            self.settings,
+            lambda s: cuda.time_us(cuda.capture(self.traced, s, own)),
+        )
+        self.report = Report(
+            self.kind,
+            len(self.traced.kernels),
+            best,
+            tried,
+            best.schedule.held_bytes,
+            one_stream(self.traced.program).held_bytes,
+            measured - began,
+            time.perf_counter() - measured,
+        )
+        self._copy_groups = _groups_by_type(buffers)
+        self.slots = Slots(
+            lambda inputs: cuda.capture(self.traced, self.schedule, inputs),
+            self.static,
+            self.moving,
+            buffers,
+            self.visible is not None,
+        )
+        if self.settings.keep_inputs:
+            self.example_args = own
+        self.schedule = best.schedule
+
+    def _try_to_prepare(self, args: Sequence[Any]) -> None:
+        try:
+            self.prepare(args)
+        except Exception as error:  # an op that cannot be captured, say
+            warn(self.kind, error)
+            self._plain = self._compile_plainly()
+
+    # -- Every call ---------------------------------------------------------
+
+    def __call__(self, *args: Any) -> List[Any]:
+        if self.schedule is None and self._plain is None:
+            self._try_to_prepare(args)
+        if self._plain is not None:
+            return self._plain(list(args))
+        captured = self.slots.direct(args)
+        if captured is not None:
+            captured.replay()
+            return self._hand_out(captured, args)
+        captured = self.slots.copying(args)
+        if captured is not None:
+            return self._replay_on_copies(captured, args)
+        self.slots.calls["plain"] += 1
+        with torch.no_grad():
+            return self._run_plainly(list(args))
+
+    def _run_plainly(self, args: List[Any]) -> List[Any]:
+        results = self.traced.gm(*args)
+        return list(results) if isinstance(results, (list, tuple)) else [results]
+
+    def _replay_on_copies(self, captured: cuda.Captured, args) -> List[Any]:
+        buffers = self.slots.buffers
+        for places in self._copy_groups:
+            torch._foreach_copy_(
+                [buffers[p] for p in places],
+                [args[self.moving[p]] for p in places],
+            )
+        captured.replay()
+        for place in self.copied_back:
+            args[self.moving[place]].copy_(buffers[place])
+        return self._hand_out(captured, args)
+
+    def _hand_out(self, captured: cuda.Captured, args) -> List[Any]:
+        results = []
+        visible = self.visible or 0
+        for at, value in enumerate(captured.results):
+            if at in self.passed_on:
+                results.append(args[self.passed_on[at]])
+            elif not isinstance(value, torch.Tensor):
+                results.append(value)
+            elif captured.is_copied or at < visible:
+                results.append(value.clone())
+            else:
+                results.append(value.detach())
+        return results
+
+
+def _groups_by_type(tensors: List[torch.Tensor]) -> List[List[int]]:
+    """One kernel copies all tensors of a type."""
+    groups: Dict[Any, List[int]] = {}
+    for place, tensor in enumerate(tensors):
+        groups.setdefault(tensor.dtype, []).append(place)
+    return list(groups.values())
+
+
+def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides."""
+    copied = torch.empty_strided(
+        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
+    return copied.copy_(tensor)
+
+
+def _check_inputs(traced: Traced) -> None:
+    for node in traced.placeholders:
+        value = traced.values[node]
+        if isinstance(value, torch.Tensor) and value.is_cuda:
+            continue
+        if isinstance(value, torch.Tensor):
+            raise Unsupported(f"input {node.name} is on the {value.device.type}")
+        raise Unsupported(
+            f"input {node.name} is a number that varies; torch.compile with "
+            "dynamic=False"
+        )
+    for node in traced.kernels:
+        if node.target is torch.ops.aten.item.default:
+            raise Unsupported("a value of a tensor decides what runs")
+    if not traced.kernels:
+        raise Unsupported("it has no kernels")
+
+
+def warn(kind: str, error: Exception) -> None:
+    """Says why a graph is not planned."""
+    root: BaseException = error
+    while root.__cause__ is not None:
+        root = root.__cause__
+    lines = str(root).strip().splitlines()
+    reason = lines[0] if lines else type(root).__name__
+    warnings.warn(
+        f"regal: a graph ({kind}) is left to Inductor: {reason}", stacklevel=3
+    )

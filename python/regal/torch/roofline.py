@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Estimated times of aten kernels: the library's rooflines.
+
+Flops are those of torch's own counter (matrix products, convolutions,
+attention and their gradients); other ops count one for each element written.
+Bytes are those of the tensors that a kernel reads and writes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.utils.flop_counter import flop_registry
+
+from .trace import Traced, tensors_of
+
+_NUMBERS = {
+    torch.float64: "fp64",
+    torch.float32: "fp32",
+    torch.float16: "fp16",
+    torch.bfloat16: "bf16",
+    torch.int8: "int8",
+    torch.uint8: "int8",
+}
+
+
+def estimate(traced: Traced, device: str) -> None:
+    """Sets `run_ns` of the program's kernels for a device of --roofline."""
+    import regal
+
+    for node, kernel in zip(traced.kernels, traced.program.kernels):
+        moved = sum(
+            math.prod(a.size) * a.itemsize for a in kernel.reads + kernel.writes
+        )
+        kernel.run_ns = regal.roofline_ns(
+            device, _number(node, traced), _flops(node, traced), moved
+        )
+
+
+def _values(node: Node, traced: Traced) -> Any:
+    return torch.fx.map_arg(
+        (node.args, dict(node.kwargs)), lambda n: traced.values.get(n)
+    )
+
+
+def _flops(node: Node, traced: Traced) -> float:
+    packet = getattr(node.target, "overloadpacket", None)
+    result = traced.values.get(node)
+    if packet in flop_registry:
+        args, kwargs = _values(node, traced)
+        return float(flop_registry[packet](*args, **kwargs, out_val=result))
+    return float(sum(t.numel() for t in tensors_of(result)))
+
+
+def _number(node: Node, traced: Traced) -> str:
+    """Of the widest floating input, else of the result."""
+    found = [
+        t.dtype
+        for t in tensors_of([*_values(node, traced)[0], traced.values.get(node)])
+        if t.dtype in _NUMBERS
+    ]
+    if not found:
+        return "fp32"
+    return _NUMBERS[max(found, key=lambda d: (d.is_floating_point, d.itemsize))]

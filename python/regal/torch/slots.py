@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA graphs for calls: which addresses they use, and whose results are held.
+
+*Addresses.* A CUDA graph reads and writes fixed addresses. Parameters, buffers
+and tensors saved for the backward pass (*static* inputs) are used where they
+are; a graph is kept for each set of their addresses. Other inputs *move*: they
+are copied to a place of ours, and back if the graph writes them. If all come at
+the addresses of the call before, which is common, a graph is captured that uses
+them where they are.
+
+*Results.* They lie in memory of the graph, so a replay would overwrite what an
+earlier one returned. Before a replay the storages are asked whether somebody
+still holds them; if so, a second capture serves, and when both are in use,
+results of a third are copied. Each capture has memory of its own: what one uses
+on the way may be what another has returned. A forward pass has no third one:
+copies of the tensors that it saves would be useless to the backward graph,
+which wants them at known addresses.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import torch
+
+from .cuda import Captured
+
+#: Captures of one set of addresses whose results are not copied.
+_UNCOPIED = 2
+#: Sets of addresses.
+_SETS = 4
+
+
+class Slots:
+    """Captures for the calls of one graph."""
+
+    def __init__(
+        self,
+        capture: Callable[[Sequence[Any]], Captured],
+        static: List[int],
+        moving: List[int],
+        buffers: List[torch.Tensor],
+        is_saving: bool,
+    ):
+        self.capture, self.static, self.moving = capture, static, moving
+        #: Our copies of the inputs that move.
+        self.buffers = buffers
+        self.is_saving = is_saving
+        #: How calls were served.
+        self.calls: Dict[str, int] = collections.Counter()
+        self._by_static: Dict[tuple, List[Captured]] = {}
+        self._by_address: Dict[tuple, List[Captured]] = {}
+        self._last: tuple = ()
+        self._seen: collections.deque = collections.deque(maxlen=8)
+
+    def direct(self, args: Sequence[Any]) -> Optional[Captured]:
+        """A free capture on the very tensors of this call, if worth it."""
+        if not self.moving:
+            return None
+        key = tuple([a.data_ptr() for a in args])
+        slots = self._by_address.get(key)
+        if slots is None:
+            is_repeated, self._last = key == self._last, key
+            if not is_repeated or len(self._by_address) == _SETS:
+                return None
+            slots = self._by_address[key] = []
+        return self._free("direct", slots, lambda: args)
+
+    def copying(self, args: Sequence[Any]) -> Optional[Captured]:
+        """A free capture on our own copies of the inputs that move."""
+        key = tuple([args[i].data_ptr() for i in self.static])
+        slots = self._by_static.get(key)
+        if slots is None:
+            # Tensors that were saved without a graph come at any address; a
+            # capture is for addresses that come again.
+            is_new = self._by_static and key not in self._seen
+            self._seen.append(key)
+            if is_new or len(self._by_static) == _SETS:
+                return None
+            slots = self._by_static[key] = []
+        return self._free("copying", slots, lambda: self._with_copies(args))
+
+    def _with_copies(self, args: Sequence[Any]) -> List[Any]:
+        own = list(args)
+        for i, buffer in zip(self.moving, self.buffers):
+            own[i] = buffer
+        return own
+
+    def _free(self, kind: str, slots: List[Captured], inputs) -> Optional[Captured]:
+        """One whose results nobody holds; a new one while there are few."""
+        for captured in slots:
+            if captured.is_copied or captured.is_free:
+                self.calls[kind] += 1
+                return captured
+        if self.is_saving and len(slots) == _UNCOPIED:
+            return None
+        captured = self.capture(inputs())
+        captured.is_copied = len(slots) == _UNCOPIED
+        slots.append(captured)
+        self.calls["captured"] += 1
+        self.calls[kind] += 1
+        return captured

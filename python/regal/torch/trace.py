@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an FX graph to a program of kernels, and back to calls.
+
+A node of the graph is a *kernel* if it runs something on the device: one of
+Inductor's Triton kernels, or an op of aten. Other nodes are *host* nodes: they
+make a view of a tensor, take one of several results, or allocate. Which is
+which follows from storages: a node whose results lie in the storages of its
+inputs, and that writes nothing, is a view. The values that tell are those that
+tracing left on the nodes (``meta["val"]``, fake tensors that share storages as
+the real ones will), so nothing runs here.
+
+What a kernel writes is said by its schema (aten), by the names of its arguments
+(Triton kernels of Inductor), or it is its result.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import torch
+from torch.fx import Node
+
+from ..streams.access import Access
+from ..streams.program import Buffer, Kernel, Program
+
+
+class Unsupported(Exception):
+    """The graph cannot be planned; the message says why."""
+
+
+_ALLOCATES = {torch.empty_strided, torch.empty}
+
+
+def tensors_of(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_of(item)
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+class Traced:
+    """A graph module with the program that its kernels are."""
+
+    def __init__(self, gm: torch.fx.GraphModule, values: Dict[Node, Any] = None):
+        self.gm = gm
+        self.nodes = list(gm.graph.nodes)
+        self.placeholders = [n for n in self.nodes if n.op == "placeholder"]
+        self.values = values or {n: n.meta.get("val") for n in self.nodes}
+        self.output = next(n for n in self.nodes if n.op == "output")
+        self.kernels: List[Node] = []
+        self._buffer_of: Dict[int, int] = {}
+        self._buffers: List[Buffer] = []
+        #: Buffers that each node's value lies in.
+        self.buffers_of: Dict[Node, List[int]] = {}
+        self.program = self._trace()
+        self.kernel_index = {n: i for i, n in enumerate(self.kernels)}
+        self.allocator_of = self._find_allocators()
+        #: Nodes that are computed and lie in each buffer.
+        self.nodes_in: Dict[int, List[Node]] = {}
+        for node, buffers in self.buffers_of.items():
+            if node.op == "call_function":
+                for buffer in buffers:
+                    self.nodes_in.setdefault(buffer, []).append(node)
+
+    # -- What the graph says ------------------------------------------------
+
+    def _trace(self) -> Program:
+        for node in self.nodes:
+            if node.op == "get_attr":
+                self.values[node] = _attribute(self.gm, node.target)
+            if node.op in ("placeholder", "get_attr"):
+                self._note(node, "input")
+        kernels = []
+        for node in self.nodes:
+            if node.op != "call_function":
+                continue
+            reads, writes = self._accesses(node)
+            self._note(node, "temporary")
+            if self._is_kernel(node, writes):
+                writes += self._fresh_results(node)
+                self.kernels.append(node)
+                kernels.append(
+                    Kernel(
+                        _name(node),
+                        [self._access(t) for t in reads],
+                        [self._access(t) for t in writes],
+                    )
+                )
+        outputs = [
+            b
+            for n in self.output.all_input_nodes
+            for b in self.buffers_of.get(n, ())
+            if self._buffers[b].role == "temporary"
+        ]
+        return Program(kernels, self._buffers, outputs)
+
+    def _note(self, node: Node, role: str) -> None:
+        """Gives the storages of the node's value numbers."""
+        found = []
+        for tensor in tensors_of(self.values.get(node)):
+            key = _storage(tensor)
+            if key not in self._buffer_of:
+                self._buffer_of[key] = len(self._buffers)
+                size = tensor.untyped_storage().nbytes()
+                self._buffers.append(Buffer(int(size), role))
+            found.append(self._buffer_of[key])
+        self.buffers_of[node] = found
+
+    def _access(self, t: torch.Tensor) -> Access:
+        return Access(
+            self._buffer_of[_storage(t)],
+            int(t.storage_offset()),
+            tuple(int(n) for n in t.shape),
+            tuple(int(s) for s in t.stride()),
+            t.element_size(),
+        )
+
+    def _accesses(self, node: Node) -> Tuple[list, list]:
+        """Tensors that the node reads, and arguments that it writes."""
+        roles = getattr(node.target, "roles", None)
+        if roles is not None:
+            return self._by_roles(node, roles(len(node.args)))
+        reads, writes = [], []
+        for value, is_write, is_only_write in _arguments(node):
+            found = list(tensors_of(_lookup(value, self.values)))
+            if is_write:
+                writes += found
+            if not is_only_write:
+                reads += found
+        return reads, writes
+
+    def _by_roles(self, node: Node, roles: List[str]) -> Tuple[list, list]:
+        reads, writes = [], []
+        for value, role in zip(node.args, roles):
+            found = list(tensors_of(_lookup(value, self.values)))
+            if "r" in role:
+                reads += found
+            if "w" in role:
+                writes += found
+        return reads, writes
+
+    def _is_kernel(self, node: Node, writes: list) -> bool:
+        if hasattr(node.target, "roles"):
+            return True
+        if node.target in _ALLOCATES or node.target is operator.getitem:
+            return False
+        return bool(writes) or bool(self._fresh_results(node))
+
+    def _fresh_results(self, node: Node) -> list:
+        """Results that lie in none of the inputs' storages."""
+        inside = {
+            b for n in node.all_input_nodes for b in self.buffers_of.get(n, ())
+        }
+        return [
+            t
+            for t in tensors_of(self.values.get(node))
+            if self._buffer_of[_storage(t)] not in inside
+        ]
+
+    def _find_allocators(self) -> Dict[int, Node]:
+        """The host node that allocates each buffer, where one does."""
+        return {
+            self.buffers_of[node][0]: node
+            for node in self.nodes
+            if node.target in _ALLOCATES and self.buffers_of[node]
+        }
+
+    # -- Running ------------------------------------------------------------
+
+    def inputs(self, args: List[Any]) -> Dict[Node, Any]:
+        """Values of the nodes that nothing computes."""
+        env = dict(zip(self.placeholders, args))
+        for node in self.nodes:
+            if node.op == "get_attr":
+                env[node] = self.values[node]
+        return env
+
+    def value(self, node: Node, env: Dict[Node, Any]) -> Any:
+        """The node's value; computes views and allocations on the way."""
+        if node not in env:
+            if node in self.kernel_index:
+                raise KeyError(f"{node} is used before its kernel has run")
+            env[node] = self.call(node, env)
+        return env[node]
+
+    def call(self, node: Node, env: Dict[Node, Any]) -> Any:
+        args, kwargs = torch.fx.map_arg(
+            (node.args, dict(node.kwargs)), lambda n: self.value(n, env)
+        )
+        return node.target(*args, **kwargs)
+
+    def step(self, node: Node, env: Dict[Node, Any]) -> None:
+        """Runs a kernel. Results of a tuple are taken out at once, so that
+        each can be released by itself."""
+        self.keep(node, self.call(node, env), env)
+
+    def keep(self, node: Node, result: Any, env: Dict[Node, Any]) -> None:
+        """Notes the result of a kernel that has run."""
+        env[node] = result
+        for user in node.users:
+            if user.target is operator.getitem:
+                self.value(user, env)
+
+    def release(self, buffers: List[int], env: Dict[Node, Any]) -> None:
+        """Forgets the values in these buffers."""
+        for buffer in buffers:
+            for node in self.nodes_in.get(buffer, ()):
+                env.pop(node, None)
+
+    def results(self, env: Dict[Node, Any]) -> List[Any]:
+        results = self.output.args[0]
+        if not isinstance(results, (list, tuple)):
+            results = [results]
+        return [
+            self.value(r, env) if isinstance(r, Node) else r for r in results
+        ]
+
+    @property
+    def written_inputs(self) -> set:
+        """Placeholders whose memory a kernel writes."""
+        written = {
+            a.buffer
+            for k in self.program.kernels
+            for a in k.writes
+            if self.program.buffers[a.buffer].role == "input"
+        }
+        return {
+            n
+            for n in self.placeholders
+            if written.intersection(self.buffers_of[n])
+        }
+
+
+def _attribute(gm: torch.fx.GraphModule, target: str) -> Any:
+    value: Any = gm
+    for part in target.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _lookup(value: Any, values: Dict[Node, Any]) -> Any:
+    return torch.fx.map_arg(value, lambda n: values.get(n))
+
+
+def _arguments(node: Node):
+    """(value, is written, is only written) of each argument."""
+    schema = getattr(node.target, "_schema", None)
+    written = {}
+    if schema is not None:
+        for index, argument in enumerate(schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                written[index] = written[argument.name] = argument.is_out
+    for index, value in enumerate(node.args):
+        yield value, index in written, written.get(index, False)
+    for name, value in node.kwargs.items():
+        yield value, name in written, written.get(name, False)
+
+
+def _name(node: Node) -> str:
+    target: Callable = node.target
+    name = getattr(target, "__name__", str(target))
+    return f"{name}" if hasattr(target, "roles") else f"{node.name}:{name}"

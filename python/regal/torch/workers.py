@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans on devices with memory of their own, and on threads of the CPU.
+
+*Threads.* One worker per device of the plan, each with one thread of PyTorch,
+runs its kernels in the plan's order and waits for those of other workers.
+
+*GPUs.* One host thread launches all kernels in the plan's order, each on its
+device; what another device made is copied first, on a stream for copies, once
+per device.
+
+Both free a tensor after its last reader, and count the bytes that the
+program's buffers hold, to set beside what the plan predicts.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Dict, List, Sequence, Tuple
+
+import torch
+from torch.fx import Node
+
+from .trace import Traced, tensors_of
+
+
+class _Held:
+    """Bytes of live buffers, and their maximum, on each device."""
+
+    def __init__(self, traced: Traced, devices: int):
+        self.traced = traced
+        self.bytes = [0] * devices
+        self.peak = [0] * devices
+        self.readers = {
+            buffer: len(users) for buffer, users in traced.program.users.items()
+        }
+        self.lock = threading.Lock()
+        self.own: Dict[int, List[int]] = {}
+        for buffer, creator in traced.program.creators.items():
+            self.own.setdefault(creator, []).append(buffer)
+        self.kept = set(traced.program.outputs)
+        self.device_of: Dict[int, int] = {}
+
+    def begin(self, kernel: int, device: int) -> None:
+        with self.lock:
+            for buffer in self.own.get(kernel, ()):
+                self.device_of[buffer] = device
+                self._add(device, self.traced.program.buffers[buffer].bytes)
+
+    def end(self, kernel: int) -> List[int]:
+        """Buffers that nobody needs any more."""
+        accesses = self.traced.program.kernels[kernel]
+        touched = {a.buffer for a in accesses.reads + accesses.writes}
+        dead = []
+        with self.lock:
+            for buffer in touched & self.device_of.keys():
+                self.readers[buffer] -= 1
+                if self.readers[buffer] == 0 and buffer not in self.kept:
+                    size = self.traced.program.buffers[buffer].bytes
+                    self._add(self.device_of[buffer], -size)
+                    dead.append(buffer)
+        return dead
+
+    def _add(self, device: int, count: int) -> None:
+        self.bytes[device] += count
+        self.peak[device] = max(self.peak[device], self.bytes[device])
+
+
+class Threads:
+    """Runs a plan on workers of the CPU."""
+
+    def __init__(self, traced: Traced, order: Sequence[int], place: Sequence[int]):
+        self.traced = traced
+        self.place = list(place)
+        self.queues: Dict[int, List[int]] = {}
+        for kernel in order:
+            self.queues.setdefault(self.place[kernel], []).append(kernel)
+        #: Of the last run, on each device: bytes held at most.
+        self.peak_bytes: List[int] = []
+
+    def __call__(self, args: Sequence[Any]) -> List[Any]:
+        run = _ThreadRun(self, list(args))
+        run.finish()
+        self.peak_bytes = run.held.peak
+        return self.traced.results(run.env)
+
+
+class _ThreadRun:
+    def __init__(self, threads: Threads, args: List[Any]):
+        self.threads, self.traced = threads, threads.traced
+        self.env = self.traced.inputs(args)
+        self.held = _Held(self.traced, max(threads.place, default=0) + 1)
+        self.done = [threading.Event() for _ in self.traced.kernels]
+        self.failures: List[BaseException] = []
+        #: Host nodes fill the table of values; one thread at a time.
+        self.lock = threading.RLock()
+
+    def finish(self) -> None:
+        workers = [
+            threading.Thread(target=self._work, args=(queue,), daemon=True)
+            for queue in self.threads.queues.values()
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        if self.failures:
+            raise self.failures[0]
+
+    def _work(self, queue: List[int]) -> None:
+        torch.set_num_threads(1)
+        try:
+            with torch.no_grad():
+                for kernel in queue:
+                    for other in self.traced.program.dependencies[kernel]:
+                        self.done[other].wait()
+                    if self.failures:
+                        break
+                    self._run(kernel)
+        except BaseException as failure:  # handed to the caller
+            self.failures.append(failure)
+        finally:
+            # Nobody waits for what will not come.
+            for kernel in queue:
+                self.done[kernel].set()
+
+    def _run(self, kernel: int) -> None:
+        node = self.traced.kernels[kernel]
+        self.held.begin(kernel, self.threads.place[kernel])
+        with self.lock:
+            args, kwargs = torch.fx.map_arg(
+                (node.args, dict(node.kwargs)),
+                lambda n: self.traced.value(n, self.env),
+            )
+        result = node.target(*args, **kwargs)
+        with self.lock:
+            self.traced.keep(node, result, self.env)
+            self.traced.release(self.held.end(kernel), self.env)
+        self.done[kernel].set()
+
+
+class Devices:
+    """Runs a plan on several devices, with copies between them."""
+
+    def __init__(
+        self,
+        traced: Traced,
+        order: Sequence[int],
+        place: Sequence[int],
+        devices: Sequence[torch.device],
+    ):
+        if traced.written_inputs:
+            raise ValueError("a program that writes its inputs needs one device")
+        self.traced, self.order, self.place = traced, list(order), list(place)
+        self.devices = [torch.device(d) for d in devices]
+        self.streams = [_stream(d) for d in self.devices]
+        self.copies = [_stream(d) for d in self.devices]
+        self.peak_bytes: List[int] = []
+
+    def __call__(self, args: Sequence[Any]) -> List[Any]:
+        run = _DeviceRun(self, list(args))
+        with torch.no_grad():
+            for kernel in self.order:
+                run.launch(kernel)
+            results = run.results()
+        self.peak_bytes = run.held.peak
+        return results
+
+
+def _stream(device: torch.device):
+    return torch.cuda.Stream(device) if device.type == "cuda" else None
+
+
+class _DeviceRun:
+    def __init__(self, devices: Devices, args: List[Any]):
+        self.d, self.traced = devices, devices.traced
+        #: Values by device: what a device has made or was sent.
+        self.env: List[Dict[Node, Any]] = [{} for _ in devices.devices]
+        self.given = self.traced.inputs(args)
+        self.held = _Held(self.traced, len(devices.devices))
+        self.made: Dict[Node, int] = {}
+        #: When each result is made.
+        self.events: Dict[Tuple[Node, int], Any] = {}
+        for stream in (*devices.streams, *devices.copies):
+            if stream is not None:
+                stream.wait_stream(torch.cuda.current_stream(stream.device))
+
+    def launch(self, kernel: int) -> None:
+        device = self.d.place[kernel]
+        node = self.traced.kernels[kernel]
+        self.held.begin(kernel, device)
+        args, kwargs = torch.fx.map_arg(
+            (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
+        )
+        with _on(self.d.devices[device], self.d.streams[device]):
+            result = node.target(*args, **kwargs)
+        self.made[node] = device
+        self.traced.keep(node, result, self.env[device])
+        self.events[node, device] = _event(self.d.streams[device])
+        for buffer in self.held.end(kernel):
+            for env in self.env:
+                self.traced.release([buffer], env)
+
+    def fetch(self, node: Node, device: int) -> Any:
+        """The node's value on a device; copied there if need be."""
+        env = self.env[device]
+        if node in env:
+            return env[node]
+        if node in self.given:
+            env[node] = self._send(self.given[node], None, device)
+        elif node in self.made:
+            source = self.made[node]
+            value = self.env[source][node]
+            env[node] = self._send(value, self.events[node, source], device)
+        else:
+            args, kwargs = torch.fx.map_arg(
+                (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
+            )
+            env[node] = node.target(*args, **kwargs)
+        return env[node]
+
+    def _send(self, value: Any, event: Any, device: int) -> Any:
+        """The value on a device, after the event that says it is made."""
+        stream = self.d.copies[device]
+        if stream is None:
+            return _copied(value, self.d.devices[device])
+        with torch.cuda.stream(stream):
+            if event is not None:
+                stream.wait_event(event)
+            sent = _copied(value, self.d.devices[device])
+            for tensor in tensors_of([value, sent]):
+                if tensor.is_cuda:
+                    tensor.record_stream(stream)
+        self.d.streams[device].wait_stream(stream)
+        return sent
+
+    def results(self) -> List[Any]:
+        """On the device that made them; the host's current streams wait."""
+        for stream in self.d.streams:
+            if stream is not None:
+                torch.cuda.current_stream(stream.device).wait_stream(stream)
+        results = self.traced.output.args[0]
+        if not isinstance(results, (list, tuple)):
+            results = [results]
+        return [
+            self.fetch(r, self._home(r)) if isinstance(r, Node) else r
+            for r in results
+        ]
+
+    def _home(self, node: Node) -> int:
+        """The device that has the value, or what it is a view of."""
+        while node not in self.made:
+            inputs = node.all_input_nodes
+            if node in self.given or not inputs:
+                return 0
+            node = inputs[0]
+        return self.made[node]
+
+
+def _on(device: torch.device, stream):
+    return torch.cuda.stream(stream) if stream is not None else torch.device(device)
+
+
+def _event(stream):
+    if stream is None:
+        return None
+    event = torch.cuda.Event()
+    event.record(stream)
+    return event
+
+
+def _copied(value: Any, device: torch.device) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(device, non_blocking=True)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(v, device) for v in value)
+    return value

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""regal.torch where there is no GPU: capture, apply, threads, tracing."""
+import pytest
+
+import regal
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import regal.torch as rt  # noqa: E402
+from regal.streams.schedule import one_stream  # noqa: E402
+from torch import nn  # noqa: E402
+
+
+class Branches(nn.Module):
+    """Convolutions side by side, a split, and a concatenation."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, padding=1)
+        self.paths = nn.ModuleList(
+            nn.Sequential(nn.Conv2d(8, 8, k, padding=k // 2), nn.ReLU())
+            for k in (1, 3, 5)
+        )
+        self.head = nn.Linear(24, 10)
+
+    def forward(self, x):
+        x = self.stem(x)
+        parts = [path(x) for path in self.paths]
+        a, b = torch.cat(parts, 1).chunk(2, 1)
+        return self.head(torch.cat([a, b.relu()], 1).mean((2, 3)))
+
+
+class Normalised(nn.Module):
+    """Batch normalisation and dropout: buffers that a training step writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.f = nn.Linear(6, 8)
+        self.norm = nn.BatchNorm1d(8)
+        self.g = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.g(self.norm(self.f(x)).relu())
+
+
+@pytest.fixture(scope="module")
+def branches():
+    torch.manual_seed(0)
+    model = Branches().eval()
+    x = torch.randn(2, 3, 16, 16)
+    return model, x, rt.capture(model, (x,))
+
+
+def plan_of(captured, devices, **options):
+    machine = regal.Machine(devices=devices, latency="1us", bandwidth="10GB")
+    return regal.optimize(captured.graph, machine, evaluations=2000,
+                          threads=1, **options)
+
+
+def test_a_captured_graph_has_times_and_sizes(branches):
+    model, x, captured = branches
+    assert len(captured.graph) == len(captured.program.kernels)
+    assert all(k.run_ns > 0 for k in captured.program.kernels)
+    names = [k.name for k in captured.program.kernels]
+    assert sum("convolution" in n for n in names) == 4
+    # Views are no kernels: neither the two halves nor the weights' transposes.
+    assert not any("split" in n or "permute" in n for n in names)
+
+
+@pytest.mark.parametrize("devices", [1, 2, 3])
+def test_threads_give_the_models_result(branches, devices):
+    model, x, captured = branches
+    run = rt.apply(plan_of(captured, devices), on="cpu")
+    for seed in range(3):
+        torch.manual_seed(seed)
+        y = torch.randn_like(x)
+        with torch.no_grad():
+            expected = model(y)
+        torch.testing.assert_close(run(y)[0], expected)
+    assert len(run.peak_bytes) <= devices and max(run.peak_bytes) > 0
+
+
+def test_devices_give_the_models_result(branches):
+    model, x, captured = branches
+    run = rt.apply(plan_of(captured, 2), on=["cpu", "cpu"])
+    with torch.no_grad():
+        torch.testing.assert_close(run(x)[0], model(x))
+
+
+def test_memory_held_is_what_the_model_of_one_device_says(branches):
+    model, x, captured = branches
+    plan = regal.evaluate(captured.graph, regal.Machine(devices=1),
+                          order=range(len(captured.graph)),
+                          placement=[0] * len(captured.graph))
+    run = rt.apply(plan, on="cpu")
+    run(x)
+    assert run.peak_bytes[0] == plan.peak_bytes[0]
+    assert one_stream(captured.program).held_bytes == run.peak_bytes[0]
+
+
+def test_a_training_step_gives_the_gradients():
+    torch.manual_seed(0)
+    model, x = Normalised().train(), torch.randn(5, 6)
+    captured = rt.capture(model, (x,), train=True)
+    assert len(captured.graph) > 15
+    run = rt.apply(plan_of(captured, 2), on="cpu")
+    found = run(x)
+    before = [b.clone() for b in model.buffers()]
+    loss = model(x).float().square().mean()
+    loss.backward()
+    for buffer, old in zip(model.buffers(), before):
+        buffer.data.copy_(old)
+    expected = [p.grad for p in model.parameters()]
+    got = [t for t in found if isinstance(t, torch.Tensor)][-len(expected):]
+    for a, b in zip(got, expected):
+        torch.testing.assert_close(a, b)
+
+
+def test_a_roofline_gives_times_without_running():
+    model = nn.Sequential(nn.Linear(4096, 4096), nn.ReLU())
+    captured = rt.capture(model, (torch.randn(4096, 4096),), costs="a100")
+    product = max(k.run_ns for k in captured.program.kernels)
+    # 2 * 4096^3 flops at 19.5e12 a second.
+    assert product == pytest.approx(2 * 4096**3 / 19.5e3, rel=0.05)
+
+
+def test_a_failing_kernel_is_reported_and_nothing_hangs(branches):
+    model, x, captured = branches
+    run = rt.apply(plan_of(captured, 3), on="cpu")
+    with pytest.raises(RuntimeError):
+        run(torch.randn(2, 5, 16, 16))
+
+
+def test_mistakes_have_messages(branches):
+    model, x, captured = branches
+    plan = plan_of(captured, 2)
+    with pytest.raises(ValueError, match="expected 'aten' or 'inductor'"):
+        rt.capture(model, (x,), level="onnx")
+    with pytest.raises(ValueError, match="expected 'streams'"):
+        rt.apply(plan, on="tpu")
+    with pytest.raises(ValueError, match="devices"):
+        rt.apply(plan, on=["cpu"])
+    with pytest.raises(ValueError, match="arguments, expected 1"):
+        rt.apply(plan, on="cpu")(x, x)
+    other = regal.optimize(regal.Graph.from_arrays(run_ns=[1]),
+                           evaluations=1)
+    with pytest.raises(ValueError, match="regal.torch.capture"):
+        rt.apply(other)
+
+
+def test_the_backend_is_registered_and_its_options_are_checked():
+    assert "regal" in torch._dynamo.list_backends(exclude_tags=())
+    with pytest.raises(ValueError, match="unknown option 'stream'"):
+        rt.regal_backend(None, [], options={"stream": 3})
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_models_are_left_to_inductor(branches):
+    model, x, _ = branches
+    compiled = torch.compile(model, backend="regal", dynamic=False)
+    with torch.no_grad(), pytest.warns(UserWarning, match="left to Inductor"):
+        found = compiled(x)
+    with torch.no_grad():
+        torch.testing.assert_close(found, model(x), rtol=1e-4, atol=1e-5)

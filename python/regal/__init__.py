@@ -22,7 +22,7 @@ from ._machine import Machine
 from ._plan import Bound, Cost, Plan, Rates
 from ._search import Progress, evaluate, optimize
 from ._tables import (MethodInfo, OptionInfo, Preset, methods, options,
-                      presets)
+                      presets, roofline_ns)
 
 for _error in (Error, FileError, InputError, InternalError, InvalidPlanError,
                MisuseError, OutOfMemoryError):
@@ -36,5 +36,5 @@ __all__ = [
     "InternalError", "InvalidPlanError", "Machine", "MethodInfo", "MisuseError",
     "Note", "Op", "OptionInfo", "OutOfMemoryError", "Plan", "Preset",
     "Progress", "Rates", "evaluate", "methods", "optimize", "options",
-    "presets", "__version__",
+    "presets", "roofline_ns", "__version__",
 ]

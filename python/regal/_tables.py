@@ -2,7 +2,7 @@
 """The library's tables: methods, machines by name, options."""
 from typing import List, NamedTuple, Optional
 
-from ._library import decode, enum_names, lib
+from ._library import Context, decode, encode, enum_names, ffi, lib
 
 
 class MethodInfo(NamedTuple):
@@ -74,3 +74,15 @@ def options() -> List[OptionInfo]:
         (decode(row.choices) or "").split("|") if row.choices else [],
         row.low, row.high, decode(row.unit), decode(row.group) or "",
         decode(row.help) or "", decode(row.fallback)) for row in rows]
+
+
+def roofline_ns(device: str, number: str, flops: float, size: float) -> int:
+    """The time of an op on a device of `--roofline`, in nanoseconds.
+
+    `number` is what it computes with: "fp64", "fp32", "fp16", "bf16" or "int8";
+    `size` is the bytes that it moves.
+    """
+    context, ns = Context(), ffi.new("int64_t *")
+    context.check(lib.regal_roofline_ns(context.pointer, encode(device),
+                                        encode(number), flops, size, ns))
+    return int(ns[0])

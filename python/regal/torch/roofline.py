@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch.fx import Node
-from torch.utils.flop_counter import flop_registry
+from torch.utils.flop_counter import FlopCounterMode
 
 from .trace import Traced, tensors_of
 
@@ -47,12 +47,11 @@ def _values(node: Node, traced: Traced) -> Any:
 
 
 def _flops(node: Node, traced: Traced) -> float:
-    packet = getattr(node.target, "overloadpacket", None)
-    result = traced.values.get(node)
-    if packet in flop_registry:
-        args, kwargs = _values(node, traced)
-        return float(flop_registry[packet](*args, **kwargs, out_val=result))
-    return float(sum(t.numel() for t in tensors_of(result)))
+    args, kwargs = _values(node, traced)
+    with FlopCounterMode(display=False) as counter:
+        node.target(*args, **kwargs)
+    elements = sum(t.numel() for t in tensors_of(traced.values.get(node)))
+    return float(counter.get_total_flops() or elements)
 
 
 def _number(node: Node, traced: Traced) -> str:

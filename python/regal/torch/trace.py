@@ -16,7 +16,7 @@ What a kernel writes is said by its schema (aten), by the names of its arguments
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 import torch
 from torch.fx import Node
@@ -263,6 +263,5 @@ def _arguments(node: Node):
 
 
 def _name(node: Node) -> str:
-    target: Callable = node.target
-    name = getattr(target, "__name__", str(target))
-    return f"{name}" if hasattr(target, "roles") else f"{node.name}:{name}"
+    is_triton = hasattr(node.target, "roles")
+    return node.target.__name__ if is_triton else node.name

@@ -231,6 +231,26 @@ static void test_roofline(void **state) {
   }
 }
 
+/* The public call agrees with the reader, and says what is wrong. */
+static void test_roofline_ns(void **state) {
+  int64_t ns = 0;
+  assert_int_equal(regal_roofline_ns(*state, "unit.json", "fp32", 42, 0, &ns),
+                   REGAL_OK);
+  assert_int_equal(ns, 42);
+  assert_int_equal(regal_roofline_ns(*state, "h200", "fp128", 1, 1, &ns),
+                   REGAL_BAD_INPUT);
+  assert_non_null(strstr(regal_error(*state), "'fp128' is no kind of number"));
+  assert_int_equal(regal_roofline_ns(*state, "h200", "fp32", -1, 1, &ns),
+                   REGAL_BAD_INPUT);
+  assert_int_equal(regal_roofline_ns(*state, "unit.json", "fp32", 1e30, 0, &ns),
+                   REGAL_BAD_INPUT);
+  assert_int_equal(regal_roofline_ns(*state, "potato", "fp32", 1, 1, &ns),
+                   REGAL_IO);
+  assert_int_equal(regal_roofline_ns(*state, NULL, "fp32", 1, 1, &ns),
+                   REGAL_MISUSE);
+  assert_int_equal(ns, 42);
+}
+
 /* Reads what it writes, but Gather only what it returns of its table. */
 static void test_bytes(void **state) {
   files_write_text("bytes.json",
@@ -498,6 +518,7 @@ int main(void) {
       cmocka_unit_test(test_attention),
       cmocka_unit_test(test_table),
       cmocka_unit_test(test_roofline),
+      cmocka_unit_test(test_roofline_ns),
       cmocka_unit_test(test_bytes),
       cmocka_unit_test(test_rates),
       cmocka_unit_test(test_roofline_errors),

@@ -12,6 +12,7 @@ noise. While there is time, more plans are tried around the best one.
 from __future__ import annotations
 
 import dataclasses
+import statistics
 import time
 from typing import Callable, Iterator, List, Optional, Sequence, Tuple, Union
 
@@ -30,6 +31,8 @@ URGENT_CHAINS = "a stream for each chain, longest first"
 
 #: A plan below this share of one stream's time is not worth looking for.
 _WORTH = 0.98
+#: How often the leaders are timed again.
+_FINAL_ROUNDS = 3
 
 
 @dataclasses.dataclass
@@ -147,13 +150,27 @@ def choose(
     if len(tried) > 1 and best.label != ONE_STREAM:
         around = next_round(program, settings, best)
         _try_all(around, tried, time_us, end)
-    # The leaders once more: of many noisy times the smallest is too small.
-    tried.sort(key=_measured)
-    one = next(c for c in tried if c.label == ONE_STREAM)
-    leaders = [*tried[:4], *([] if one in tried[:4] else [one])]
+    leaders = _leaders(tried)
+    # Again, in turn: of many noisy times the smallest is too small, and the
+    # device may have been faster earlier or later.
+    again = {id(c): [] for c in leaders}
+    for _ in range(_FINAL_ROUNDS):
+        for candidate in leaders:
+            again[id(candidate)].append(time_us(candidate.schedule))
     for candidate in leaders:
-        candidate.measured_us = max(_measured(candidate), time_us(candidate.schedule))
+        candidate.measured_us = statistics.median(again[id(candidate)])
     return min(leaders, key=_measured), sorted(tried, key=_measured)
+
+
+def _leaders(tried: List[Candidate]) -> List[Candidate]:
+    """The fastest, and the fastest of each kind to compare with."""
+    tried = sorted(tried, key=_measured)
+    kinds = [
+        next((c for c in tried if c.label.startswith(kind)), None)
+        for kind in (ONE_STREAM, CHAINS, "heft", "auto")
+    ]
+    found = tried[:3] + [c for c in kinds if c is not None]
+    return list({id(c): c for c in found}.values())
 
 
 def _measured(candidate: Candidate) -> float:

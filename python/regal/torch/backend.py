@@ -54,7 +54,8 @@ class Backend:
 
         from .inductor import compiling
 
-        kept = copy.deepcopy(gm)
+        # Compiling changes the graph; its tensors are not copied.
+        kept = torch.fx.GraphModule(gm, copy.deepcopy(gm.graph))
         kind, visible = _kind_of(kwargs)
 
         def receive(kernels: torch.fx.GraphModule) -> Callable:

@@ -50,6 +50,15 @@ static void set_budget(regal_search *search) {
   budget->target = options->target;
 }
 
+/* The verifier does not know where a plan is from. */
+static regal_status fail_start(regal_context *context, const char *path,
+                               regal_status status) {
+  char message[REGAL_MESSAGE_CAPACITY];
+  snprintf(message, sizeof message, "%s", regal_error(context));
+  return regal_fail(context, status, "%s: %s",
+                    strcmp(path, "-") ? path : "stdin", message);
+}
+
 /* The plan to start from, in memory or in a file, or NULL. A plan from outside
  * is checked before the fast code sees it. */
 static regal_status open_start(regal_search *search, regal_plan **plan) {
@@ -67,7 +76,9 @@ static regal_status open_start(regal_search *search, regal_plan **plan) {
       regal_verify(search->context, search->problem, *plan, &cost);
   if (status != REGAL_OK)
     regal_plan_free(*plan);
-  return status;
+  return status == REGAL_INVALID_PLAN
+             ? fail_start(search->context, path, status)
+             : status;
 }
 
 static regal_status offer_start(regal_search *search) {

@@ -24,9 +24,10 @@ struct regal_context {
   size_t bytes_refused; /* that the last failed allocation would have led to */
   uint64_t hash_point;  /* of tables of names, below REGAL_HASH_PRIME */
   char message[REGAL_MESSAGE_CAPACITY];
-  volatile int stop_requested; /* read and written with atomic builtins */
-  const regal_context *parent; /* whose stop request counts too, and whose
-                                  memory it is, or NULL */
+  volatile int stop_requested;  /* read and written with atomic builtins */
+  volatile int waits_for_input; /* the same */
+  const regal_context *parent;  /* whose stop request counts too, and whose
+                                   memory it is, or NULL */
   regal_progress_fn progress;
   void *progress_state;
   size_t max_input; /* bytes of an input, decompressed */

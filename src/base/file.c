@@ -80,6 +80,11 @@ static regal_status read_up_to(regal_context *context, const char *name,
   return REGAL_OK;
 }
 
+/* Around calls that may block. */
+static void set_waiting(regal_context *context, int waiting) {
+  __atomic_store_n(&context->waits_for_input, waiting, __ATOMIC_RELAXED);
+}
+
 regal_status regal_read_open_file(regal_context *context, const char *name,
                                   int file, regal_text *text) {
   struct stat info;
@@ -89,8 +94,13 @@ regal_status regal_read_open_file(regal_context *context, const char *name,
   if (S_ISDIR(info.st_mode))
     return fail_directory(context, name);
   bool large = S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit;
-  if (!large)
-    REGAL_TRY(read_up_to(context, name, file, first_block(&info), limit, text));
+  if (!large) {
+    set_waiting(context, 1);
+    regal_status status =
+        read_up_to(context, name, file, first_block(&info), limit, text);
+    set_waiting(context, 0);
+    REGAL_TRY(status);
+  }
   if (large || text->size > limit)
     return regal_fail_max_input(context, name, "is larger than");
   return REGAL_OK;
@@ -110,7 +120,9 @@ static regal_status inflate_in_place(regal_context *context, const char *name,
 
 static regal_status read_path(regal_context *context, const char *path,
                               regal_text *text) {
+  set_waiting(context, 1); /* a pipe that nobody writes to */
   int file = open(path, O_RDONLY | O_CLOEXEC);
+  set_waiting(context, 0);
   if (file < 0)
     return regal_fail_system(context, path);
   regal_status status = regal_read_open_file(context, path, file, text);

@@ -2,6 +2,8 @@
 /* Ctrl-C: the first ends the search, a later one the program. What comes within
  * a moment of the first is the same one: timeout(1), for example, signals its
  * child and then the whole process group, so that the child gets it twice.
+ * While an input is awaited that may never come, there is no search to end, and
+ * the first ends the program.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -26,8 +28,9 @@ static bool is_later(void) {
 }
 
 static void handle(int number) {
-  if (asked) {
-    if (!is_later())
+  bool waits = searching && regal_waits_for_input(searching);
+  if (asked || waits) {
+    if (!waits && !is_later())
       return;
     signal(number, SIG_DFL);
     raise(number);

@@ -115,7 +115,9 @@ static regal_status load(regal_context *context, const regal_format *format,
                          const regal_options *options, regal_graph **graph) {
   regal_graph *made;
   REGAL_TRY(format->load(context, name, bytes, size, options, &made));
-  regal_status status = note_ignored(format, options, made);
+  made->source = regal_copy_text(context, name);
+  regal_status status = made->source ? note_ignored(format, options, made)
+                                     : regal_fail_memory(context);
   if (status == REGAL_OK && options->costs[0] && !heeds(format, "costs"))
     status = regal_costs_apply(context, options->costs, made);
   if (status == REGAL_OK)

@@ -53,6 +53,13 @@ static void copy_labels(copier *c, uint32_t ops, const regal_labels *from,
   to->of = copy_array(c, from->of, ops, sizeof *to->of);
 }
 
+/* NULL is no text. */
+static char *copy_text(copier *c, const char *text) {
+  char *copy = text ? regal_copy_text(c->context, text) : NULL;
+  c->failed |= text && !copy;
+  return copy;
+}
+
 /* Every array of `made` starts as NULL, so that a copy that fails half way can
  * be freed like any graph. */
 static bool copy_arrays(const regal_graph *graph, regal_graph *made) {
@@ -68,6 +75,8 @@ static bool copy_arrays(const regal_graph *graph, regal_graph *made) {
   COPY(parameter, graph->parameter_begin[graph->ops])
   copy_labels(&c, graph->ops, &graph->device, &made->device);
   copy_labels(&c, graph->ops, &graph->group, &made->group);
+  made->size_advice = copy_text(&c, graph->size_advice);
+  made->source = copy_text(&c, graph->source);
   return !c.failed;
 }
 
@@ -80,9 +89,7 @@ regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
   made->context = context;
   made->notes = NULL;
   made->note_count = made->note_capacity = 0;
-  if (graph->size_advice)
-    made->size_advice = regal_copy_text(context, graph->size_advice);
-  if (!copy_arrays(graph, made) || (graph->size_advice && !made->size_advice)) {
+  if (!copy_arrays(graph, made)) {
     regal_graph_free(made);
     return regal_fail_memory(context);
   }

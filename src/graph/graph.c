@@ -22,6 +22,7 @@ void regal_graph_free(regal_graph *graph) {
     regal_release(graph->context, (void *)graph->notes[i].text);
   regal_release(graph->context, graph->notes);
   regal_release(graph->context, graph->size_advice);
+  regal_release(graph->context, graph->source);
   regal_release(graph->context, graph);
 }
 

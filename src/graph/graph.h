@@ -71,6 +71,7 @@ struct regal_graph {
    * for them, no tensor is `unknown`, but no bound means anything either. */
   uint32_t unknown_tensors;
   uint64_t assumed_sizes;
+  char *source;      /* what messages call its file, or NULL */
   char *size_advice; /* what the user can do about unknown ones, or NULL */
 
   struct regal_note *notes; /* texts are owned */

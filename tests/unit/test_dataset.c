@@ -205,6 +205,21 @@ static void foreign_index(void **state) {
   regal_dataset_free(dataset);
 }
 
+/* No inputs, no graphs: an index of nothing, that can be read again. */
+static void empty_dataset(void **state) {
+  regal_dataset *dataset;
+  static const char *const paths[] = {"none.zip", "none"};
+  for (size_t i = 0; i < 2; i++) {
+    GOOD(regal_dataset_open(*state, NULL, &dataset));
+    GOOD(regal_dataset_save(dataset, paths[i]));
+    regal_dataset_free(dataset);
+    GOOD(regal_dataset_open(*state, paths[i], &dataset));
+    assert_int_equal(regal_dataset_count(dataset), 0);
+    GOOD(regal_dataset_measure(dataset, NULL));
+    regal_dataset_free(dataset);
+  }
+}
+
 static void wrong_calls(void **state) {
   regal_dataset *dataset;
   regal_graph *graph;
@@ -497,21 +512,14 @@ static void failing_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(without_an_index),
-      TEST(with_an_index),
-      TEST(wrong_indexes),
-      TEST(foreign_index),
-      TEST(wrong_calls),
-      TEST(measured_and_checked),
-      TEST(unreadable),
-      TEST(deduplicated),
-      TEST(filtered),
-      TEST(split_and_selected),
-      TEST(augmented),
-      TEST(reading_options),
-      TEST(paths_into_archives),
-      TEST(two_inputs),
-      TEST(failing_memory),
+      TEST(without_an_index),     TEST(with_an_index),
+      TEST(wrong_indexes),        TEST(foreign_index),
+      TEST(empty_dataset),        TEST(wrong_calls),
+      TEST(measured_and_checked), TEST(unreadable),
+      TEST(deduplicated),         TEST(filtered),
+      TEST(split_and_selected),   TEST(augmented),
+      TEST(reading_options),      TEST(paths_into_archives),
+      TEST(two_inputs),           TEST(failing_memory),
   };
   return cmocka_run_group_tests_name("dataset", tests, files_enter,
                                      files_leave);

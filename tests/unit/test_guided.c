@@ -283,6 +283,41 @@ static void save_policy(search_bench *b, const char *path,
   regal_network_free(b->context, network);
 }
 
+/* Heads that the decoder has no genes for: the message names the policy. */
+static void test_foreign_heads(void **state) {
+  search_bench *b = *state;
+  static const struct {
+    regal_policy_head head;
+    const char *message;
+  } cases[] = {
+      {{.gene_class = "colour", .domain = REGAL_HEAD_NODE, .genes = 1},
+       "heads.policy: found a head for gene class \"colour\", which decoder "
+       "paper does not have"},
+      {{.gene_class = "priority", .domain = REGAL_HEAD_TENSOR, .genes = 2},
+       "heads.policy: found a head for 2 genes of each tensor of class "
+       "\"priority\", expected 1 of each op"}};
+  use_synthetic(b, 30, 1);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    regal_policy_config config = {.kind = REGAL_POLICY_BLIND, .width = 8};
+    regal_policy_provenance provenance = {0};
+    regal_network *network;
+    regal_guide *guide;
+    regal_config_for(b->problem, regal_decoder_find("paper"), &config);
+    config.heads[0] = cases[i].head;
+    config.heads[0].mean_levels = config.heads[0].variance_levels = 4;
+    config.head_count = 1;
+    if (regal_network_create(b->context, &config, 1, &network) ||
+        regal_policy_save(b->context, network, &provenance, "heads.policy"))
+      fail_msg("%s", regal_error(b->context));
+    regal_network_free(b->context, network);
+    set_method(b, "regal", "heads.policy", "500");
+    assert_int_equal(
+        regal_policies_open(b->context, &b->options, b->problem, "", &guide),
+        REGAL_BAD_INPUT);
+    assert_string_equal(regal_error(b->context), cases[i].message);
+  }
+}
+
 static const char *const decoders[] = {"paper", "batched", "clock", "eft"};
 
 /* Every kind on every decoder, with heads for all of its classes: a plan that
@@ -497,10 +532,10 @@ int main(void) {
       SEARCH_TEST(test_default_method), SEARCH_TEST(test_seen_plan),
       SEARCH_TEST(test_early_end),      SEARCH_TEST(test_start),
       SEARCH_TEST(test_rule_helps),     SEARCH_TEST(test_errors),
-      SEARCH_TEST(test_networks),       SEARCH_TEST(test_actions_option),
-      SEARCH_TEST(test_overflow),       SEARCH_TEST(test_wrong_policy),
-      SEARCH_TEST(test_no_policy),      SEARCH_TEST(test_shipped),
-      SEARCH_TEST(test_allocation),
+      SEARCH_TEST(test_foreign_heads),  SEARCH_TEST(test_networks),
+      SEARCH_TEST(test_actions_option), SEARCH_TEST(test_overflow),
+      SEARCH_TEST(test_wrong_policy),   SEARCH_TEST(test_no_policy),
+      SEARCH_TEST(test_shipped),        SEARCH_TEST(test_allocation),
   };
   return cmocka_run_group_tests_name("guided", tests, files_enter, files_leave);
 }

@@ -24,6 +24,14 @@ static bool same_speeds(const regal_machine *machine) {
   return machine->timed_ops == 0;
 }
 
+static regal_status fail_sum(const regal_problem *problem, const char *what) {
+  const char *source = problem->graph->source;
+  return regal_fail(problem->context, REGAL_BAD_INPUT,
+                    "%s%s%s on this machine add up to more than %lld ns",
+                    source ? source : "", source ? ": " : "", what,
+                    (long long)LARGEST_SUM);
+}
+
 static regal_status make_times(regal_problem *problem) {
   const regal_machine *machine = problem->machine;
   bool alike = same_speeds(machine);
@@ -44,10 +52,7 @@ static regal_status make_times(regal_problem *problem) {
         longest = ns;
     }
     if (__builtin_add_overflow(sum, longest, &sum) || sum > LARGEST_SUM)
-      return regal_fail(problem->context, REGAL_BAD_INPUT,
-                        "the ops' run times on this machine add up to more "
-                        "than %lld ns",
-                        (long long)LARGEST_SUM);
+      return fail_sum(problem, "the ops' run times");
   }
   problem->run_ns = run_ns;
   return REGAL_OK;
@@ -116,10 +121,7 @@ static regal_status make_transfers(regal_problem *problem) {
       receivers = problem->devices - 1;
     if (__builtin_mul_overflow(longest, receivers, &longest) ||
         __builtin_add_overflow(sum, longest, &sum) || sum > LARGEST_SUM)
-      return regal_fail(problem->context, REGAL_BAD_INPUT,
-                        "the transfers' times on this machine add up to more "
-                        "than %lld ns",
-                        (long long)LARGEST_SUM);
+      return fail_sum(problem, "the transfers' times");
   }
   return REGAL_OK;
 }

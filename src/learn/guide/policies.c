@@ -114,6 +114,8 @@ static regal_status open_policy(regal_context *context,
                         "%s: found a policy for decoder %s, expected one that "
                         "'regal methods' lists",
                         name, config->decoder);
+  if (status == REGAL_OK)
+    status = regal_config_check_heads(context, name, decoder, config);
   if (status != REGAL_OK) {
     regal_policy_free(policy);
     return status;

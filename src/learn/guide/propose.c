@@ -25,6 +25,10 @@ static const struct {
                [REGAL_GENE_OP_DEVICE] = {REGAL_HEAD_NODE, true},
                [REGAL_GENE_TENSOR_DEVICE] = {REGAL_HEAD_TENSOR, true}};
 
+static const char *const domain_names[] = {[REGAL_HEAD_GRAPH] = "graph",
+                                           [REGAL_HEAD_NODE] = "op",
+                                           [REGAL_HEAD_TENSOR] = "tensor"};
+
 void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
                       regal_policy_config *config) {
@@ -62,6 +66,36 @@ regal_status regal_config_add_head(regal_context *context,
       .variance_levels = variance_levels,
       .bias_levels = bias_levels};
   snprintf(head->gene_class, sizeof head->gene_class, "%s", class->name);
+  return REGAL_OK;
+}
+
+static regal_status check_head(regal_context *context, const char *name,
+                               const regal_decoder *decoder,
+                               const regal_policy_config *config,
+                               const regal_policy_head *head) {
+  size_t c = regal_decoder_class(decoder, head->gene_class);
+  if (c == regal_decoder_class_count(decoder))
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "%s: found a head for gene class \"%s\", which decoder "
+                      "%s does not have",
+                      name, head->gene_class, decoder->name);
+  regal_gene_domain domain = decoder->classes[c].domain;
+  uint32_t genes = head_of[domain].by_device ? config->devices : 1;
+  if (head->domain != head_of[domain].domain || head->genes != genes)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "%s: found a head for %u genes of each %s of class "
+                      "\"%s\", expected %u of each %s",
+                      name, head->genes, domain_names[head->domain],
+                      head->gene_class, genes,
+                      domain_names[head_of[domain].domain]);
+  return REGAL_OK;
+}
+
+regal_status regal_config_check_heads(regal_context *context, const char *name,
+                                      const regal_decoder *decoder,
+                                      const regal_policy_config *config) {
+  for (uint32_t h = 0; h < config->head_count; h++)
+    REGAL_TRY(check_head(context, name, decoder, config, &config->heads[h]));
   return REGAL_OK;
 }
 

@@ -23,6 +23,12 @@ regal_status regal_config_add_head(regal_context *context,
                                    uint32_t bias_levels,
                                    regal_policy_config *config);
 
+/* Fails unless each head of a policy from a file is what regal_config_add_head
+ * makes for its gene class. `name` is the policy's, for messages. */
+regal_status regal_config_check_heads(regal_context *context, const char *name,
+                                      const regal_decoder *decoder,
+                                      const regal_policy_config *config);
+
 /* The Betas of all actions that a policy has, as tables, so that an episode
  * makes none. Once filled it is only read, and may be shared by threads. */
 typedef struct regal_beta_tables {

@@ -66,10 +66,10 @@ ROOMS = {
     "learn": ["auto", "learn/guide"],
     "format/proto": ["base/memory"],
     "format/json": ["graph"],
-    # Run times that the user has measured, for any format.
-    "format/costs": ["graph"],
+    # Run times that a graph file does not have: measured, or by a roofline.
+    "format/costs": ["format/json"],
     "format/tensorflow": ["format/costs", "format/proto"],
-    "format/onnx": ["format/costs", "format/json", "format/proto"],
+    "format/onnx": ["format/costs", "format/proto"],
     # The table of graph formats.
     "format": ["format/tensorflow", "format/json", "format/onnx"],
     "format/plan": ["format/json", "cost/model", "pipeline"],

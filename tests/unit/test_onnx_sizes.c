@@ -88,19 +88,25 @@ static void test_shape_sets_names(void **state) {
   expect_bytes(*state, "batch,3,?,?", &options, 8 * 3 * 4 * 5 * 4, 8 * 2 * 4);
 }
 
-/* As some exporters write it: two dimensions that have nothing in common. */
-static void test_question_marks(void **state) {
-  onnx_model model = {0};
+/* A value whose dimensions are all called the same. */
+static void add_value(onnx_model *model, unsigned field, const char *name,
+                      const char *dimension, int rank) {
   onnx_bytes shape = {0}, dim = {0}, tensor = {0}, any = {0}, value = {0};
-  onnx_text(&dim, 2, "?");
-  onnx_message(&shape, 1, &dim);
-  onnx_message(&shape, 1, &dim);
+  onnx_text(&dim, 2, dimension);
+  for (int i = 0; i < rank; i++)
+    onnx_message(&shape, 1, &dim);
   onnx_number(&tensor, 1, FLOAT);
   onnx_message(&tensor, 2, &shape);
   onnx_message(&any, 1, &tensor);
-  onnx_text(&value, 1, "x");
+  onnx_text(&value, 1, name);
   onnx_message(&value, 2, &any);
-  onnx_message(&model.graph, 11, &value);
+  onnx_message(&model->graph, field, &value);
+}
+
+/* As some exporters write it: two dimensions that have nothing in common. */
+static void test_question_marks(void **state) {
+  onnx_model model = {0};
+  add_value(&model, 11, "x", "?", 2);
   onnx_node(&model, "Relu", "relu", "x", "y", NULL);
   onnx_shape(&model, "y", FLOAT, "2,3");
   onnx_output(&model, "y");
@@ -112,6 +118,92 @@ static void test_question_marks(void **state) {
   onnx_expect_error(*state, &model, &options,
                     "t: --dim: the model has no dimension \"?\"; it has none "
                     "with a name; use --shape x=N,N");
+}
+
+/* The size of y, whose dimension is the expression; -1: unknown. */
+static int64_t compute(regal_context *context, const char *expression) {
+  onnx_model model = {0};
+  regal_graph *graph = NULL;
+  onnx_input(&model, "x", FLOAT, "n,a.b");
+  onnx_input(&model, "w", FLOAT, "other");
+  onnx_node(&model, "my.ops:Foo", "foo", "x,w", "y", NULL);
+  add_value(&model, 13, "y", expression, 1);
+  onnx_output(&model, "y");
+  onnx_bytes bytes = onnx_written(&model);
+  regal_options options = loaded_options(context, "dim", "n=7,a.b=12", NULL);
+  if (regal_graph_load_bytes(context, "t", bytes.bytes, bytes.size, &options,
+                             &graph) != REGAL_OK)
+    return -1;
+  int64_t size = loaded_bytes(graph, "foo", 0) / 4;
+  regal_graph_free(graph);
+  return size;
+}
+
+/* As onnxruntime's symbolic inference writes them. */
+static void test_expressions(void **state) {
+  static const struct {
+    const char *expression;
+    int64_t size;
+  } cases[] = {
+      {"n*a.b", 84},
+      {"n + a.b", 19},
+      {"a.b - n", 5},
+      {"-n + a.b", 5},
+      {"2*n - 1", 13},
+      {"n**2", 49},
+      {"floor(n/2 - 1/2) + 1", 4},
+      {"floor(floor(n/2 - 1/2)/2) + 1", 2},
+      {"floor(-n/2) + 5", 1},
+      {"ceiling(n/2)", 4},
+      {"ceiling(-n/2) + 5", 2},
+      {"Max(1, n, a.b)", 12},
+      {"Min(n, a.b)", 7},
+      {"Mod(a.b, n)", 5},
+      {"(n + 1)*(a.b - 2)/4", 20},
+      {"n*(a.b + 1)/(2*n) - 1/2", 6},
+      /* No sizes: */
+      {"n/2", -1},
+      {"n - a.b", -1},
+      {"n/0", -1},
+      {"n/(n - 7)", -1},
+      {"Mod(n, 0)", -1},
+      {"n*other", -1}, /* counts as 1, which says nothing */
+      {"n*missing", -1},
+      {"n*", -1},
+      {"n n", -1},
+      {"(n", -1},
+      {"n)", -1},
+      {"floor(n, n)", -1},
+      {"Max(n)", -1},
+      {"n**n**n", -1},
+      {"n**-1", -1},
+      {"99999999999999999999", -1},
+      {"9223372036854775807*n", -1},
+      {"9223372036854775807 + n", -1},
+      {"1/9223372036854775807 + 1/9223372036854775806", -1},
+      {"9223372036854775807", -1},
+  };
+  if (!regal_onnx_known_opset())
+    skip();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (compute(*state, cases[i].expression) != cases[i].size)
+      fail_msg("%s is %lld", cases[i].expression,
+               (long long)compute(*state, cases[i].expression));
+}
+
+static void test_deep_expressions(void **state) {
+  char expression[2048];
+  if (!regal_onnx_known_opset())
+    skip();
+  for (int depth = 10; depth <= 1000; depth *= 100) {
+    memset(expression, '(', (size_t)depth);
+    expression[depth] = 'n';
+    memset(expression + depth + 1, ')', (size_t)depth);
+    expression[2 * depth + 1] = 0;
+    assert_int_equal(compute(*state, expression), depth == 10 ? 7 : -1);
+    memset(expression, '-', (size_t)depth);
+    assert_int_equal(compute(*state, expression), -1);
+  }
 }
 
 static void test_shape_errors(void **state) {
@@ -353,6 +445,8 @@ int main(void) {
       cmocka_unit_test(test_shape),
       cmocka_unit_test(test_shape_sets_names),
       cmocka_unit_test(test_question_marks),
+      cmocka_unit_test(test_expressions),
+      cmocka_unit_test(test_deep_expressions),
       cmocka_unit_test(test_shape_errors),
       cmocka_unit_test(test_too_many_unknown),
       cmocka_unit_test(test_few_unknown),

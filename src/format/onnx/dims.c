@@ -177,20 +177,26 @@ static regal_status settle_input(regal_onnx *onnx, const value_info *info) {
   return REGAL_OK;
 }
 
+/* By its name, or as an expression of others. */
+static void replace(const regal_onnx *onnx, dimension *dim) {
+  int64_t computed;
+  if (!regal_onnx_dim_is_named(dim))
+    return;
+  regal_onnx_size *size = regal_onnx_find_size(onnx, dim->dim_param);
+  if (size) {
+    size->used = true;
+    regal_onnx_dim_set(dim, size->value);
+  } else if (regal_onnx_compute_size(onnx, dim->dim_param, &computed)) {
+    regal_onnx_dim_set(dim, computed);
+  }
+}
+
 static void replace_in(const regal_onnx *onnx, value_info *const *infos,
                        size_t count) {
   for (size_t i = 0; i < count; i++) {
     RegalOnnx__TensorShapeProto *shape = shape_of(infos[i]);
-    for (size_t d = 0; shape && d < shape->n_dim; d++) {
-      dimension *dim = shape->dim[d];
-      regal_onnx_size *size = regal_onnx_dim_is_named(dim)
-                                  ? regal_onnx_find_size(onnx, dim->dim_param)
-                                  : NULL;
-      if (!size)
-        continue;
-      size->used = true;
-      regal_onnx_dim_set(dim, size->value);
-    }
+    for (size_t d = 0; shape && d < shape->n_dim; d++)
+      replace(onnx, shape->dim[d]);
   }
 }
 

@@ -20,7 +20,7 @@
 
 #include "base/memory/arena.h"
 #include "base/names.h"
-#include "format/onnx/roofline.h"
+#include "format/costs/roofline.h"
 #include "format/onnx/shapes.h"
 #include "graph/graph.h"
 #include "onnx.pb-c.h"
@@ -226,6 +226,10 @@ bool regal_onnx_parse_size(const char *text, const char *end, int64_t *size);
 regal_onnx_size *regal_onnx_find_size(const regal_onnx *onnx, const char *name);
 regal_status regal_onnx_add_size(regal_onnx *onnx, const char *name,
                                  size_t length, int64_t value, bool given);
+/* Of a dimension such as "floor(n/2) + 1", of dimensions that are given; false
+ * for anything else (expressions.c). */
+bool regal_onnx_compute_size(const regal_onnx *onnx, const char *expression,
+                             int64_t *size);
 bool regal_onnx_dim_is_number(const regal_onnx_dimension *dim);
 /* "?" is no name: twice, it is two dimensions. */
 bool regal_onnx_dim_is_named(const regal_onnx_dimension *dim);

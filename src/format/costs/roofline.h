@@ -3,8 +3,8 @@
  * (Williams, Waterman and Patterson 2009). Devices are rows of a JSON file;
  * data/rooflines.json, which is built into the library, has the named ones.
  */
-#ifndef REGAL_FORMAT_ONNX_ROOFLINE_H
-#define REGAL_FORMAT_ONNX_ROOFLINE_H
+#ifndef REGAL_FORMAT_COSTS_ROOFLINE_H
+#define REGAL_FORMAT_COSTS_ROOFLINE_H
 
 #include "base/context.h"
 

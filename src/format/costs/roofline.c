@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of roofline files; docs/onnx.md has their form. */
-#include "format/onnx/roofline.h"
+#include "format/costs/roofline.h"
 
 #include <math.h>
 #include <string.h>

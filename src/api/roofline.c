@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public call for estimated times: whoever builds a graph in memory, in
  * whichever language, estimates as the ONNX reader does. */
-#include "format/onnx/roofline.h"
+#include "format/costs/roofline.h"
 #include "regal.h"
 
 regal_status regal_roofline_ns(regal_context *context, const char *device,

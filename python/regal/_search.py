@@ -6,10 +6,13 @@ thread waits and hands progress on. So Ctrl-C arrives at once wherever the searc
 is, and progress functions run in the thread that called `optimize`. What the
 library does depends on neither.
 """
+import contextlib
 import os
 import queue
+import signal
 import threading
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+from typing import (Any, Callable, Iterator, NamedTuple, Optional, Sequence,
+                    Tuple, Union)
 
 import numpy as np
 
@@ -54,31 +57,53 @@ class _Running:
     def _stop(self) -> None:
         lib.regal_stop_request(self._context.pointer)
 
+    @contextlib.contextmanager
+    def _interrupts(self) -> Iterator[None]:
+        """Ctrl-C ends the search. Python's own handler would raise an exception
+        anywhere, also where a thread is just being started."""
+        usual = signal.default_int_handler
+        mine = (threading.current_thread() is threading.main_thread()
+                and signal.getsignal(signal.SIGINT) is usual)
+        if mine:
+            signal.signal(signal.SIGINT, lambda number, frame: self._stop())
+        try:
+            yield
+        finally:
+            if mine:
+                signal.signal(signal.SIGINT, usual)
+
     def wait(self, progress: Optional[Callable[[Progress], Any]]) -> int:
         """The call's status, after it has ended in any case."""
         if progress is not None:
             lib.regal_set_progress(self._context.pointer,
                                    lib.regal_python_progress, self._handle)
-        threading.Thread(target=self._run, name="regal search",
-                         daemon=True).start()
+        with self._interrupts():
+            threading.Thread(target=self._run, name="regal search",
+                             daemon=True).start()
+            status, failure = self._serve(progress)
+        lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
+        if failure is not None:
+            raise failure
+        return status
+
+    def _serve(self, progress: Optional[Callable[[Progress], Any]]
+               ) -> Tuple[int, Optional[BaseException]]:
+        """Hands progress on until the call has ended: its status, and what the
+        caller's function raised."""
         failure: Optional[BaseException] = None
         while True:
             try:
                 event = self._events.get()
                 if not isinstance(event, Progress):
-                    break
+                    return int(event), failure
                 if progress is not None and failure is None:
                     if progress(event) is False:
                         self._stop()
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # by a handler of the caller
                 self._stop()
-            except BaseException as problem:  # of the caller's function
+            except BaseException as problem:
                 failure = problem
                 self._stop()
-        lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
-        if failure is not None:
-            raise failure
-        return int(event)
 
 
 PlanLike = Union[None, Plan, PathLike, np.ndarray]

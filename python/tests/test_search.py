@@ -86,23 +86,53 @@ def test_an_error_in_progress_is_raised(demo):
 
 
 INTERRUPTED = """
-import regal, sys
+import regal, signal, sys
 graph = regal.Graph.load(sys.argv[1])
 print("ready", flush=True)
 plan = regal.optimize(graph, regal.Machine(devices=3, latency="5us"), time=60)
 regal.evaluate(graph, plan=plan)
 print(plan.stop, plan.seconds < 30, plan.runtime_ns < plan.before.runtime_ns)
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+
+OWN_HANDLER = """
+import regal, signal, sys
+
+class Mine(Exception):
+    pass
+
+def handler(number, frame):
+    raise Mine
+
+graph = regal.Graph.load(sys.argv[1])
+signal.signal(signal.SIGINT, handler)
+print("ready", flush=True)
+try:
+    regal.optimize(graph, time=60)
+except Mine:
+    print("mine")
 """
 
 
-def test_ctrl_c_keeps_the_best_plan():
-    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(DEMO)],
+def interrupt(code):
+    """Runs the code, sends Ctrl-C when it is ready, and returns its output."""
+    child = subprocess.Popen([sys.executable, "-c", code, str(DEMO)],
                              stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
     time.sleep(1)
     os.kill(child.pid, signal.SIGINT)
     output, _ = child.communicate(timeout=30)
-    assert (child.returncode, output) == (0, "interrupt True True\n")
+    assert child.returncode == 0
+    return output
+
+
+
+def test_ctrl_c_keeps_the_best_plan():
+    assert interrupt(INTERRUPTED) == "interrupt True True\n"
+
+
+def test_a_handler_of_the_caller_is_heard():
+    assert interrupt(OWN_HANDLER) == "mine\n"
 
 
 def test_python_runs_beside_a_search(demo):

@@ -32,12 +32,13 @@ static void account_for(regal_search *search, const regal_guidance *guidance) {
   memcpy(rest, search->account, sizeof rest);
   if (guidance->evaluations)
     regal_search_account(search,
-                         "policy %.80s after %llu evaluations, then %.100s",
-                         search->proposer->name,
+                         "policy %.80s%s after %llu evaluations, then %.100s",
+                         search->proposer->name, search->proposer->made_for,
                          (unsigned long long)guidance->evaluations, rest);
   else
-    regal_search_account(search, "policy %.80s, then %.100s",
-                         search->proposer->name, rest);
+    regal_search_account(search, "policy %.80s%s, then %.100s",
+                         search->proposer->name, search->proposer->made_for,
+                         rest);
 }
 
 static bool is_greedy(const regal_search *search) {

@@ -20,8 +20,9 @@ typedef struct regal_guidance {
 
 struct regal_proposer {
   void *state;
-  const char *name; /* of the policy, as the user says it */
-  const char *kind; /* gnn, gas, rule, ... */
+  const char *name;  /* of the policy, as the user says it */
+  const char *kind;  /* gnn, gas, rule, ... */
+  char made_for[24]; /* " for 2 devices" if the problem has others, or "" */
   /* Reads the problem, with evaluations of its own where the policy needs
    * them. greedy: the likeliest actions instead of drawn ones. */
   regal_status (*propose)(void *state, regal_search *search, bool greedy,

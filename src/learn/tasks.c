@@ -196,8 +196,8 @@ static regal_status encode(regal_tasks *tasks, regal_task *task) {
   if (task->encoding || !task->known)
     return REGAL_OK;
   return regal_encode_problem(tasks->context, task->problem,
-                              &tasks->plan.features, task->placement,
-                              task->position, &task->encoding);
+                              &tasks->plan.features, task->problem->devices,
+                              task->placement, task->position, &task->encoding);
 }
 
 regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,

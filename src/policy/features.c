@@ -113,19 +113,18 @@ static void add_edges(const regal_problem *problem, regal_encoding *made) {
 static regal_status make_encoding(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_feature_list *list,
-                                  regal_encoding **encoding) {
+                                  uint32_t devices, regal_encoding **encoding) {
   size_t edges = problem->use_begin[problem->tensors];
   edges += problem->has_waits ? problem->wait_begin[problem->ops] : 0;
   if (edges > UINT32_MAX)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "%zu edges are too many for a policy", edges);
-  regal_encoding sizes = {.nodes = problem->ops,
-                          .edges = (uint32_t)edges,
-                          .tensors = problem->tensors,
-                          .node_features = regal_features_width(
-                              list, REGAL_FEATURE_NODE, problem->devices),
-                          .edge_features = regal_features_width(
-                              list, REGAL_FEATURE_EDGE, problem->devices)};
+  regal_encoding sizes = {
+      .nodes = problem->ops,
+      .edges = (uint32_t)edges,
+      .tensors = problem->tensors,
+      .node_features = regal_features_width(list, REGAL_FEATURE_NODE, devices),
+      .edge_features = regal_features_width(list, REGAL_FEATURE_EDGE, devices)};
   regal_carver carver = {0};
   REGAL_TRY(REGAL_CARVE_BLOCK(context, carver, layout(&sizes, &carver)));
   add_edges(problem, &sizes);
@@ -172,7 +171,7 @@ static void fill_columns(const regal_feature_source *source,
   uint32_t node = 0, edge = 0; /* columns so far */
   for (uint32_t i = 0; i < list->count; i++) {
     const regal_feature *feature = &features[list->row[i]];
-    uint32_t width = width_of(feature, source->problem->devices);
+    uint32_t width = width_of(feature, source->devices);
     if (feature->domain == REGAL_FEATURE_NODE) {
       feature->fill(source, made->node + node, made->node_features);
       node += width;
@@ -186,15 +185,18 @@ static void fill_columns(const regal_feature_source *source,
 regal_status regal_encode_problem(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_feature_list *list,
-                                  const float *placement, const float *position,
+                                  uint32_t devices, const float *placement,
+                                  const float *position,
                                   regal_encoding **encoding) {
-  regal_feature_source source = {
-      .problem = problem, .placement = placement, .position = position};
+  regal_feature_source source = {.problem = problem,
+                                 .devices = devices,
+                                 .placement = placement,
+                                 .position = position};
   regal_encoding *made = NULL;
   double *run_ns = regal_alloc(context, problem->ops, sizeof *run_ns);
   if (!run_ns)
     return regal_fail_memory(context);
-  regal_status status = make_encoding(context, problem, list, &made);
+  regal_status status = make_encoding(context, problem, list, devices, &made);
   if (status == REGAL_OK) {
     source.graph = made;
     find_longest(&source, run_ns);

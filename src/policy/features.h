@@ -22,12 +22,15 @@
 typedef struct regal_feature_source {
   const regal_problem *problem;
   const regal_encoding *graph; /* its edges; the features are not there yet */
-  const float *placement;      /* [ops * devices] of a BRKGA run; NULL: zeros */
-  const float *position;       /* [ops] of the same run; NULL: zeros */
-  const double *run_ns; /* [ops] mean over the devices that can run the op;
-                           NULL: the objective is memory */
-  double longest_ns;    /* of run_ns; 1 where all are 0 */
-  double largest_bytes; /* of a tensor or of an op's own memory; or 1 */
+  uint32_t devices; /* that the policy has columns for; the problem may have
+                       another number */
+  const float *placement; /* [ops * the problem's devices] of a BRKGA run;
+                             NULL: zeros */
+  const float *position;  /* [ops] of the same run; NULL: zeros */
+  const double *run_ns;   /* [ops] mean over the devices that can run the op;
+                             NULL: the objective is memory */
+  double longest_ns;      /* of run_ns; 1 where all are 0 */
+  double largest_bytes;   /* of a tensor or of an op's own memory; or 1 */
 } regal_feature_source;
 
 /* Writes the values of node or edge i to column[i * stride], and the following
@@ -66,12 +69,13 @@ bool regal_features_need_run(const regal_feature_list *list);
 
 /* -- Encodings ------------------------------------------------------------- */
 
-/* The problem as a policy with these features reads it. placement and position
- * may be NULL. Freed by regal_encoding_free. */
+/* The problem as a policy with these features, made for `devices`, reads it.
+ * placement and position may be NULL. Freed by regal_encoding_free. */
 regal_status regal_encode_problem(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_feature_list *list,
-                                  const float *placement, const float *position,
+                                  uint32_t devices, const float *placement,
+                                  const float *position,
                                   regal_encoding **encoding);
 void regal_encoding_free(regal_context *context, regal_encoding *encoding);
 

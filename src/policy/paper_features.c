@@ -115,12 +115,15 @@ void regal_feature_runs_longest(const regal_feature_source *source,
 
 /* -- Nodes in the population of a short BRKGA run -------------------------- */
 
+/* A policy that was made for fewer devices reads its last ones together: for
+ * two, the share of device 0 and that of all others. */
 void regal_feature_placement(const regal_feature_source *source, float *column,
                              size_t stride) {
-  uint32_t devices = source->problem->devices;
+  uint32_t devices = source->problem->devices, last = source->devices - 1;
   for (uint32_t op = 0; source->placement && op < source->problem->ops; op++)
     for (uint32_t a = 0; a < devices; a++)
-      column[op * stride + a] = source->placement[(size_t)op * devices + a];
+      column[op * stride + (a < last ? a : last)] +=
+          source->placement[(size_t)op * devices + a];
 }
 
 void regal_feature_position(const regal_feature_source *source, float *column,

@@ -128,13 +128,7 @@ void regal_policy_free(regal_policy *policy) {
 
 regal_status regal_policy_check(regal_context *context, const char *name,
                                 const regal_policy_config *config,
-                                uint32_t devices, uint32_t objective,
-                                const char *decoder) {
-  if (config->devices != devices)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "%s: found a policy for %u device%s, expected one for %u",
-                      name, config->devices, config->devices == 1 ? "" : "s",
-                      devices);
+                                uint32_t objective, const char *decoder) {
   if (config->objective != objective)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "%s: found a policy for objective %s, expected one for "

@@ -72,12 +72,10 @@ regal_status regal_policy_peek(regal_context *context, const char *name,
                                regal_policy_provenance *provenance);
 void regal_policy_free(regal_policy *policy);
 
-/* Fails unless the policy is for this number of devices, objective and decoder
- * (NULL: any). */
+/* Fails unless the policy is for this objective and decoder (NULL: any). */
 regal_status regal_policy_check(regal_context *context, const char *name,
                                 const regal_policy_config *config,
-                                uint32_t devices, uint32_t objective,
-                                const char *decoder);
+                                uint32_t objective, const char *decoder);
 const char *regal_policy_kind_name(regal_policy_kind kind);
 const char *regal_objective_name(uint32_t objective);
 

@@ -43,8 +43,8 @@ static void try_bytes(regal_context *context, const uint8_t *bytes,
   if (status != REGAL_OK)
     return;
   FUZZ_CHECK(peeked == REGAL_OK);
-  fuzz_check_status(
-      context, regal_policy_check(context, "fuzz", &config, 2, 0, "paper"));
+  fuzz_check_status(context,
+                    regal_policy_check(context, "fuzz", &config, 0, "paper"));
   check_rewritten(context, policy);
   regal_policy_free(policy);
 }

@@ -358,7 +358,7 @@ static void test_actions_option(void **state) {
   if (regal_policies_open(b->context, &b->options, b->problem, "", &guide))
     fail_msg("%s", regal_error(b->context));
   assert_int_equal(regal_encode_problem(b->context, b->problem,
-                                        &guide->config.features, NULL, NULL,
+                                        &guide->config.features, 2, NULL, NULL,
                                         &encoding),
                    REGAL_OK);
   regal_gene means[3][40 * 2 + 60];
@@ -446,27 +446,100 @@ static void test_wrong_policy(void **state) {
               "two.policy: found a policy for objective runtime, expected one "
               "for memory");
   set_option(b, "objective", "runtime");
-  set_option(b, "devices", "3");
-  use_synthetic(b, 30, 1);
-  check_error(b, REGAL_BAD_INPUT,
-              "two.policy: found a policy for 2 devices, expected one for 3");
 }
 
-/* Without a name: one that comes with regal, or a line that says what to do.
- * None is shipped for 61 devices. */
+/* Without a name: one that comes with regal, or a line that says what to do. */
 static void test_no_policy(void **state) {
   search_bench *b = *state;
-  set_option(b, "devices", "61");
   use_synthetic(b, 30, 1);
+  set_option(b, "decoder", "clock");
   set_method(b, "regal", "", "100");
   check_error(b, REGAL_BAD_INPUT,
-              "no policy for 61 devices, objective runtime and any decoder "
-              "comes with regal; name a file or rule with --policy");
-  set_option(b, "decoder", "clock");
+              "no policy for objective runtime and decoder clock comes with "
+              "regal; --policy names a file or rule, and 'regal train DATASET "
+              "--devices 2 --decoder clock -o FILE' makes one");
+  set_option(b, "objective", "memory");
+  set_option(b, "devices", "5");
+  use_synthetic(b, 30, 1);
+  set_option(b, "decoder", "paper");
   set_method(b, "gas", "", "100");
   check_error(b, REGAL_BAD_INPUT,
-              "no gas policy for 61 devices, objective runtime and decoder "
-              "clock comes with regal; name a file with --policy");
+              "no gas policy for objective memory and decoder paper comes with "
+              "regal; --policy names a file, and 'regal train DATASET "
+              "--devices 5 --objective memory --decoder paper --policy-kind "
+              "gas -o FILE' makes one");
+}
+
+/* -- Other numbers of devices ---------------------------------------------- */
+
+static void save_heads(search_bench *b, const char *path, const char *first,
+                       const char *second) {
+  regal_policy_config config = {.kind = REGAL_POLICY_GNN, .width = 4};
+  const regal_decoder *paper = regal_decoder_find("paper");
+  const char *const classes[] = {first, second};
+  regal_policy_provenance provenance = {0};
+  regal_network *network;
+  regal_config_for(b->problem, paper, &config);
+  for (int i = 0; i < 2 && classes[i]; i++)
+    assert_int_equal(
+        regal_config_add_head(b->context, paper, classes[i], 4, 4, 0, &config),
+        REGAL_OK);
+  assert_int_equal(regal_network_create(b->context, &config, 3, &network),
+                   REGAL_OK);
+  assert_int_equal(regal_policy_save(b->context, network, &provenance, path),
+                   REGAL_OK);
+  regal_network_free(b->context, network);
+}
+
+/* Priorities are as the policy chooses, affinities uniform: for each op and
+ * device there is one, before the priorities. */
+static void check_proposal(search_bench *b, const char *policy) {
+  regal_guide *guide;
+  regal_guidance guidance = {0};
+  set_method(b, "regal", policy, "500");
+  if (regal_policies_open(b->context, &b->options, b->problem, "", &guide))
+    fail_msg("%s", regal_error(b->context));
+  search_begin(b);
+  b->search.budget.limit = 500;
+  assert_int_equal(guide->proposer.propose(guide, &b->search, true, &guidance),
+                   REGAL_OK);
+  size_t ops = b->problem->ops, placed = ops * b->problem->devices;
+  regal_gene *means = calloc(guidance.proposal->genes, sizeof *means);
+  regal_proposal_means(guidance.proposal, means);
+  for (size_t i = 0; i < placed; i++)
+    assert_int_equal(means[i], (REGAL_GENE_LARGEST + 1) / 2);
+  bool chosen = false;
+  for (size_t i = placed; i < placed + ops; i++)
+    chosen |= means[i] != means[0];
+  assert_true(chosen);
+  free(means);
+  regal_proposal_free(guidance.proposal);
+  regal_plan_free(guidance.seen);
+  regal_guide_free(guide);
+}
+
+static void test_other_devices(void **state) {
+  search_bench *b = *state;
+  char devices[8];
+  use_synthetic(b, 30, 1);
+  save_heads(b, "both.policy", "affinity", "priority");
+  save_heads(b, "places.policy", "affinity", NULL);
+  for (int d = 1; d <= 5; d += d == 1 ? 2 : 1) {
+    snprintf(devices, sizeof devices, "%d", d);
+    set_option(b, "devices", devices);
+    use_synthetic(b, 30, 1);
+    check_proposal(b, "both.policy");
+    set_method(b, "regal", "", "600"); /* one that comes with regal */
+    regal_result *result = optimize(b);
+    if (d > 1)
+      assert_non_null(strstr(result->account, " for 2 devices after "));
+    regal_result_free(result);
+  }
+  set_method(b, "regal", "places.policy", "100");
+  check_error(
+      b, REGAL_BAD_INPUT,
+      "places.policy: found a policy that chooses for each of 2 devices "
+      "only, expected one for 5 devices");
 }
 
 /* Those that come with regal can be read, and serve what they are for. */
@@ -535,7 +608,8 @@ int main(void) {
       SEARCH_TEST(test_foreign_heads),  SEARCH_TEST(test_networks),
       SEARCH_TEST(test_actions_option), SEARCH_TEST(test_overflow),
       SEARCH_TEST(test_wrong_policy),   SEARCH_TEST(test_no_policy),
-      SEARCH_TEST(test_shipped),        SEARCH_TEST(test_allocation),
+      SEARCH_TEST(test_other_devices),  SEARCH_TEST(test_shipped),
+      SEARCH_TEST(test_allocation),
   };
   return cmocka_run_group_tests_name("guided", tests, files_enter, files_leave);
 }

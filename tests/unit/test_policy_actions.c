@@ -91,9 +91,10 @@ static bench open_bench(regal_context *context, uint32_t devices) {
   b.problem = toy_problem(context, b.graph, toy_machine(context, devices),
                           REGAL_RUNTIME);
   regal_feature_list all = regal_features_all();
-  assert_int_equal(
-      regal_encode_problem(context, b.problem, &all, NULL, NULL, &b.encoding),
-      REGAL_OK);
+  assert_int_equal(regal_encode_problem(context, b.problem, &all,
+                                        b.problem->devices, NULL, NULL,
+                                        &b.encoding),
+                   REGAL_OK);
   return b;
 }
 
@@ -235,7 +236,8 @@ static void test_beta_tables(void **state) {
   close_bench(&b);
 }
 
-static void test_wrong_devices(void **state) {
+/* Actions for each of two devices are not used on three. */
+static void test_other_devices(void **state) {
   bench two = open_bench(*state, 2), three = open_bench(*state, 3);
   regal_policy_config config = {0};
   regal_config_for(two.problem, regal_decoder_find("paper"), &config);
@@ -243,17 +245,42 @@ static void test_wrong_devices(void **state) {
   regal_beta_tables *beta_tables;
   regal_proposal *proposal;
   uint8_t actions[4 * 2 * 2] = {0};
+  regal_gene means[64];
   assert_int_equal(regal_beta_tables_create(two.context, &config, &beta_tables),
                    REGAL_OK);
   assert_int_equal(regal_propose(three.context, beta_tables, three.problem,
                                  three.encoding, actions, &proposal),
-                   REGAL_MISUSE);
-  assert_string_equal(
-      regal_error(three.context),
-      "found 8 actions for genes of class \"affinity\", expected 12");
+                   REGAL_OK);
+  assert_in_range(proposal->genes, 12, 64);
+  regal_proposal_means(proposal, means);
+  for (int i = 0; i < 12; i++)
+    assert_int_equal(means[i], (REGAL_GENE_LARGEST + 1) / 2);
+  regal_proposal_free(proposal);
   regal_release(two.context, beta_tables);
   close_bench(&two);
   close_bench(&three);
+}
+
+static void test_wrong_graph(void **state) {
+  bench b = open_bench(*state, 2);
+  regal_policy_config config = {0};
+  regal_config_for(b.problem, regal_decoder_find("paper"), &config);
+  add_head(&b, &config, "affinity", 2, 2, 0);
+  regal_beta_tables *beta_tables;
+  regal_proposal *proposal;
+  regal_encoding other = *b.encoding;
+  uint8_t actions[3 * 2 * 2] = {0};
+  other.nodes = 3;
+  assert_int_equal(regal_beta_tables_create(b.context, &config, &beta_tables),
+                   REGAL_OK);
+  assert_int_equal(regal_propose(b.context, beta_tables, b.problem, &other,
+                                 actions, &proposal),
+                   REGAL_MISUSE);
+  assert_string_equal(
+      regal_error(b.context),
+      "found 6 actions for genes of class \"affinity\", expected 8");
+  regal_release(b.context, beta_tables);
+  close_bench(&b);
 }
 
 /* -- Rules ----------------------------------------------------------------- */
@@ -265,7 +292,7 @@ static void check_rule(bench *b, regal_rule rule, const float *position,
   regal_encoding *encoding;
   regal_rule_config(rule, 2, REGAL_RUNTIME, "paper", &config);
   assert_int_equal(regal_encode_problem(b->context, b->problem,
-                                        &config.features, NULL, position,
+                                        &config.features, 2, NULL, position,
                                         &encoding),
                    REGAL_OK);
   assert_int_equal(encoding->node_features, config.node_features);
@@ -304,9 +331,10 @@ static void test_depth(void **state) {
   regal_encoding *encoding;
   uint8_t actions[12];
   regal_feature_list none = {0};
-  assert_int_equal(
-      regal_encode_problem(context, problem, &none, NULL, NULL, &encoding),
-      REGAL_OK);
+  assert_int_equal(regal_encode_problem(context, problem, &none,
+                                        problem->devices, NULL, NULL,
+                                        &encoding),
+                   REGAL_OK);
   assert_int_equal(
       regal_rule_actions(context, REGAL_RULE_DEPTH, encoding, actions),
       REGAL_OK);
@@ -324,8 +352,8 @@ int main(void) {
       TOY_TEST(test_paper_formulas), TOY_TEST(test_known_levels),
       TOY_TEST(test_extreme_levels), TOY_TEST(test_heads),
       TOY_TEST(test_propose),        TOY_TEST(test_beta_tables),
-      TOY_TEST(test_wrong_devices),  TOY_TEST(test_rules),
-      TOY_TEST(test_depth),
+      TOY_TEST(test_other_devices),  TOY_TEST(test_wrong_graph),
+      TOY_TEST(test_rules),          TOY_TEST(test_depth),
   };
   return cmocka_run_group_tests_name("policy_actions", tests, NULL, NULL);
 }

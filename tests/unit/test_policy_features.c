@@ -41,7 +41,7 @@ static regal_encoding *encode(regal_context *context, const regal_graph *graph,
   regal_problem *problem = toy_problem(context, graph, machine, objective);
   regal_encoding *encoding;
   regal_feature_list all = regal_features_all();
-  assert_int_equal(regal_encode_problem(context, problem, &all,
+  assert_int_equal(regal_encode_problem(context, problem, &all, devices,
                                         features ? features->placement : NULL,
                                         features ? features->position : NULL,
                                         &encoding),
@@ -169,9 +169,10 @@ static void test_symmetry(void **state) {
     regal_problem *problem =
         toy_problem(context, graph, toy_machine(context, 3), objective);
     regal_feature_list all = regal_features_all();
-    assert_int_equal(
-        regal_encode_problem(context, problem, &all, NULL, NULL, &encoding),
-        REGAL_OK);
+    assert_int_equal(regal_encode_problem(context, problem, &all,
+                                          problem->devices, NULL, NULL,
+                                          &encoding),
+                     REGAL_OK);
     for (uint32_t op = 0; op < problem->ops; op++)
       assert_true(node_of(encoding, op)[seed % 2 ? 3 : 7] ==
                   (op == problem->pinned));
@@ -192,7 +193,8 @@ static void test_devices(void **state) {
   regal_problem *problem = toy_problem(context, graph, machine, REGAL_RUNTIME);
   regal_encoding *e;
   regal_feature_list all = regal_features_all();
-  assert_int_equal(regal_encode_problem(context, problem, &all, NULL, NULL, &e),
+  assert_int_equal(regal_encode_problem(context, problem, &all,
+                                        problem->devices, NULL, NULL, &e),
                    REGAL_OK);
   assert_true(node_of(e, 0)[6] == 1);
   assert_true(node_of(e, 1)[6] == 0.5f);
@@ -218,7 +220,7 @@ static void test_list(void **state) {
   assert_int_equal(list.count, 4);
   assert_true(regal_features_need_run(&list));
   assert_int_equal(
-      regal_encode_problem(context, problem, &list, placement, NULL, &e),
+      regal_encode_problem(context, problem, &list, 2, placement, NULL, &e),
       REGAL_OK);
   const double nodes[4][3] = {
       {1, 0, .25}, {.25, .75, 1}, {.5, .5, .5}, {0, 1, .125}};
@@ -245,11 +247,39 @@ static void test_table(void **state) {
   }
 }
 
+/* Of a policy for two devices, on three and on one. */
+static void test_other_devices(void **state) {
+  regal_context *context = *state;
+  regal_graph *graph = TOY_GRAPH(context, diamond);
+  const float placement[] = {1,   0,   0, .25f, .25f, .5f,
+                             .5f, .5f, 0, 0,    .75f, .25f};
+  const double folded[2][4][2] = {{{1, 0}, {.25, .75}, {.5, .5}, {0, 1}},
+                                  {{1, 0}, {0, 0}, {0, 0}, {.25, 0}}};
+  for (uint32_t i = 0; i < 2; i++) {
+    regal_problem *problem = toy_problem(
+        context, graph, toy_machine(context, i ? 1 : 3), REGAL_RUNTIME);
+    regal_feature_list list = {0};
+    regal_encoding *e;
+    assert_true(regal_features_add(&list, "placement"));
+    assert_int_equal(
+        regal_encode_problem(context, problem, &list, 2, placement, NULL, &e),
+        REGAL_OK);
+    assert_int_equal(e->node_features, 2);
+    for (uint32_t op = 0; op < 4; op++)
+      check_row(node_of(e, op), folded[i][op], 2);
+    regal_encoding_free(context, e);
+    regal_problem_free(problem);
+  }
+  regal_graph_free(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TOY_TEST(test_nodes),   TOY_TEST(test_edges),   TOY_TEST(test_memory),
-      TOY_TEST(test_nothing), TOY_TEST(test_control), TOY_TEST(test_symmetry),
-      TOY_TEST(test_devices), TOY_TEST(test_list),    TOY_TEST(test_table),
+      TOY_TEST(test_nodes),   TOY_TEST(test_edges),
+      TOY_TEST(test_memory),  TOY_TEST(test_nothing),
+      TOY_TEST(test_control), TOY_TEST(test_symmetry),
+      TOY_TEST(test_devices), TOY_TEST(test_list),
+      TOY_TEST(test_table),   TOY_TEST(test_other_devices),
   };
   return cmocka_run_group_tests_name("policy_features", tests, NULL, NULL);
 }

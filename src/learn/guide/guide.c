@@ -3,6 +3,7 @@
  * evaluations of the features come off the budget of the search. */
 #include "learn/guide/guide.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/features.h"
@@ -86,10 +87,10 @@ static regal_status propose(void *state, regal_search *search, bool greedy,
         search, &settings,
         regal_guide_feature_evaluations(&guide->config, left), &features));
   }
-  regal_status status =
-      regal_encode_problem(context, search->problem, &guide->config.features,
-                           features ? features->placement : NULL,
-                           features ? features->position : NULL, &encoding);
+  regal_status status = regal_encode_problem(
+      context, search->problem, &guide->config.features, guide->config.devices,
+      features ? features->placement : NULL,
+      features ? features->position : NULL, &encoding);
   if (status == REGAL_OK) {
     status = propose_from(guide, search, encoding, greedy, &guidance->proposal);
     regal_encoding_free(context, encoding);
@@ -104,7 +105,9 @@ static regal_status propose(void *state, regal_search *search, bool greedy,
   return status;
 }
 
-static regal_status fill(regal_guide *guide, const char *name) {
+static regal_status fill(regal_guide *guide, const char *name,
+                         uint32_t devices) {
+  uint32_t made_for = guide->config.devices;
   guide->name = regal_copy_text(guide->context, name);
   if (!guide->name)
     return regal_fail_memory(guide->context);
@@ -115,6 +118,9 @@ static regal_status fill(regal_guide *guide, const char *name) {
           guide->policy ? regal_policy_kind_name(guide->config.kind) : "rule",
       .propose = propose,
   };
+  if (made_for != devices)
+    snprintf(guide->proposer.made_for, sizeof guide->proposer.made_for,
+             " for %u device%s", made_for, made_for == 1 ? "" : "s");
   return regal_beta_tables_create(guide->context, &guide->config,
                                   &guide->betas);
 }
@@ -137,7 +143,7 @@ regal_status regal_guide_create(regal_context *context, const char *name,
   else
     regal_rule_config(rule, problem->devices, problem->objective, decoder->name,
                       &made->config);
-  regal_status status = fill(made, name);
+  regal_status status = fill(made, name, problem->devices);
   if (status == REGAL_OK)
     *guide = made;
   else

@@ -46,26 +46,44 @@ static regal_status open_rule(regal_context *context,
 
 /* -- Shipped policies ------------------------------------------------------ */
 
-/* Sets `found` to the first that serves, or to the last, which has no name. */
+static bool is_suitable(const regal_policy_config *config,
+                        const regal_options *options,
+                        const regal_problem *problem, const char *kind) {
+  const regal_decoder *decoder = regal_decoder_find(config->decoder);
+  bool right_kind = kind[0]
+                        ? !strcmp(regal_policy_kind_name(config->kind), kind)
+                        : config->kind != REGAL_POLICY_GAS;
+  return right_kind && decoder &&
+         regal_config_serves(config, decoder, problem->devices) &&
+         config->objective == (uint32_t)problem->objective &&
+         (!options->decoder[0] || !strcmp(config->decoder, options->decoder));
+}
+
+/* How far a policy is from the number of devices: the same, fewer, more. */
+static uint32_t distance(uint32_t made_for, uint32_t devices) {
+  return made_for <= devices ? devices - made_for : made_for;
+}
+
+/* Sets `found` to the first of the nearest that serve, or to the last, which
+ * has no name. */
 static regal_status find_shipped(regal_context *context,
                                  const regal_options *options,
                                  const regal_problem *problem, const char *kind,
                                  const regal_shipped_policy **found) {
-  const regal_shipped_policy *shipped = regal_shipped_policies;
+  const regal_shipped_policy *nearest = NULL, *shipped = regal_shipped_policies;
+  uint32_t least = UINT32_MAX;
   for (; shipped->name; shipped++) {
     regal_policy_config config;
     regal_policy_provenance provenance;
     REGAL_TRY(regal_policy_peek(context, shipped->name, shipped->bytes,
                                 shipped->size, &config, &provenance));
-    bool right_kind = kind[0]
-                          ? !strcmp(regal_policy_kind_name(config.kind), kind)
-                          : config.kind != REGAL_POLICY_GAS;
-    if (right_kind && config.devices == problem->devices &&
-        config.objective == (uint32_t)problem->objective &&
-        (!options->decoder[0] || !strcmp(config.decoder, options->decoder)))
-      break;
+    uint32_t far = distance(config.devices, problem->devices);
+    if (far < least && is_suitable(&config, options, problem, kind)) {
+      least = far;
+      nearest = shipped;
+    }
   }
-  *found = shipped;
+  *found = nearest ? nearest : shipped;
   return REGAL_OK;
 }
 
@@ -73,15 +91,19 @@ static regal_status fail_none(regal_context *context,
                               const regal_options *options,
                               const regal_problem *problem, const char *kind) {
   const char *decoder = options->decoder;
+  bool memory = problem->objective == REGAL_MEMORY;
   return regal_fail(
       context, REGAL_BAD_INPUT,
-      "no %s%spolicy for %u device%s, objective %s and %s%s comes with regal; "
-      "name a file%s with --policy",
-      kind, kind[0] ? " " : "", problem->devices,
-      problem->devices == 1 ? "" : "s",
-      regal_objective_name(problem->objective),
+      "no %s%spolicy for objective %s and %s%s comes with regal; --policy "
+      "names "
+      "a file%s, and 'regal train DATASET --devices %u%s%s%s%s%s -o FILE' "
+      "makes "
+      "one",
+      kind, kind[0] ? " " : "", regal_objective_name(problem->objective),
       decoder[0] ? "decoder " : "any decoder", decoder,
-      kind[0] ? "" : " or rule");
+      kind[0] ? "" : " or rule", problem->devices,
+      memory ? " --objective memory" : "", decoder[0] ? " --decoder " : "",
+      decoder, kind[0] ? " --policy-kind " : "", kind);
 }
 
 static const regal_shipped_policy *shipped_by_name(const char *name) {
@@ -105,9 +127,9 @@ static regal_status open_policy(regal_context *context,
   else
     REGAL_TRY(regal_policy_load(context, name, &policy));
   const regal_policy_config *config = &policy->network->config;
-  regal_status status = regal_policy_check(
-      context, name, config, problem->devices, problem->objective,
-      options->decoder[0] ? options->decoder : NULL);
+  regal_status status =
+      regal_policy_check(context, name, config, problem->objective,
+                         options->decoder[0] ? options->decoder : NULL);
   const regal_decoder *decoder = regal_decoder_find(config->decoder);
   if (status == REGAL_OK && !decoder)
     status = regal_fail(context, REGAL_BAD_INPUT,
@@ -116,6 +138,13 @@ static regal_status open_policy(regal_context *context,
                         name, config->decoder);
   if (status == REGAL_OK)
     status = regal_config_check_heads(context, name, decoder, config);
+  if (status == REGAL_OK &&
+      !regal_config_serves(config, decoder, problem->devices))
+    status = regal_fail(context, REGAL_BAD_INPUT,
+                        "%s: found a policy that chooses for each of %u "
+                        "device%s only, expected one for %u devices",
+                        name, config->devices, config->devices == 1 ? "" : "s",
+                        problem->devices);
   if (status != REGAL_OK) {
     regal_policy_free(policy);
     return status;

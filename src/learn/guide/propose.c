@@ -99,6 +99,22 @@ regal_status regal_config_check_heads(regal_context *context, const char *name,
   return REGAL_OK;
 }
 
+bool regal_head_serves(const regal_policy_head *head,
+                       const regal_decoder *decoder, uint32_t devices) {
+  size_t c = regal_decoder_class(decoder, head->gene_class);
+  return c == regal_decoder_class_count(decoder) ||
+         !head_of[decoder->classes[c].domain].by_device ||
+         head->genes == devices;
+}
+
+bool regal_config_serves(const regal_policy_config *config,
+                         const regal_decoder *decoder, uint32_t devices) {
+  for (uint32_t h = 0; h < config->head_count; h++)
+    if (regal_head_serves(&config->heads[h], decoder, devices))
+      return true;
+  return false;
+}
+
 /* -- Tables of Betas ------------------------------------------------------- */
 
 /* Heads of the same levels share their shapes. */
@@ -218,7 +234,10 @@ regal_status regal_propose(regal_context *context,
                                   betas->tables, betas->shapes, betas->count,
                                   &made));
   for (uint32_t h = 0; h < betas->config->head_count; h++) {
-    regal_status status = set_head(made, betas, h, encoding, actions);
+    bool serves = regal_head_serves(&betas->config->heads[h], made->decoder,
+                                    problem->devices);
+    regal_status status =
+        serves ? set_head(made, betas, h, encoding, actions) : REGAL_OK;
     if (status != REGAL_OK) {
       regal_proposal_free(made);
       return status;

@@ -28,6 +28,14 @@ regal_status regal_config_add_head(regal_context *context,
 regal_status regal_config_check_heads(regal_context *context, const char *name,
                                       const regal_decoder *decoder,
                                       const regal_policy_config *config);
+/* Whether a head can choose for a problem on so many devices. One that chooses
+ * for each device (affinities, transfers) knows the devices that it was trained
+ * for only; all others can. */
+bool regal_head_serves(const regal_policy_head *head,
+                       const regal_decoder *decoder, uint32_t devices);
+/* Whether one of the policy's heads can. */
+bool regal_config_serves(const regal_policy_config *config,
+                         const regal_decoder *decoder, uint32_t devices);
 
 /* The Betas of all actions that a policy has, as tables, so that an episode
  * makes none. Once filled it is only read, and may be shared by threads. */
@@ -53,8 +61,8 @@ void regal_beta_tables_fill_for(regal_beta_tables *betas,
 
 /* The proposal of one action vector, on the tables of `betas`, which must be
  * filled for it and outlive it: a Beta for each gene of the heads' classes and
- * perhaps a crossover bias; other classes are uniform. The policy must be for
- * the problem's number of devices. */
+ * perhaps a crossover bias; other classes are uniform, and so are those of
+ * heads that do not serve the problem's number of devices. */
 regal_status regal_propose(regal_context *context,
                            const regal_beta_tables *betas,
                            const regal_problem *problem,

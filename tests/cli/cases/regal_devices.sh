@@ -1,0 +1,11 @@
+# A policy for two devices also serves other numbers of devices; what none
+# serves is answered with the command that trains one.
+for devices in 1 3 4 8; do
+  for objective in runtime memory; do
+    regal optimize data/demo/hf_gpt_neox_train.pb --method regal -q \
+      --devices $devices --objective $objective --evaluations 600 |
+      grep -E '^(account|machine)'
+  done
+done
+regal optimize data/demo/hf_gpt_neox_train.pb --method regal --decoder clock \
+  --devices 3

@@ -1,2 +1,2 @@
-# None comes with regal for so many devices.
-regal optimize graphs/three.pbtxt --method regal --devices 61
+# None comes with regal for this decoder.
+regal optimize graphs/three.pbtxt --method regal --devices 61 --decoder clock

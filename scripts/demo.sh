@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Plans a real network for two devices, once for each objective, and shows the
-# results: scripts/demo.sh PROGRAM
+# results, in the terminal and as a page: scripts/demo.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,17 @@ show "$program" optimize "$graph" --devices 2 --objective memory \
 
 cat <<END
 
+== Look at both plans
+END
+show "$program" report "$graph" demo/runtime.plan demo/memory.plan \
+  -o demo/plan.html
+
+cat <<END
+
 == Written
+  demo/plan.html
+      a page for a browser: what each device does and holds over time, why the
+      run time is what it is, before and after
   demo/runtime.plan, demo/memory.plan
       the plans: JSON, one step per line. To verify one and see where its time
       and memory go:

@@ -717,6 +717,23 @@ REGAL_API regal_status regal_trace_save(regal_context *context,
                                         const regal_problem *problem,
                                         const regal_plan *plan,
                                         const char *path);
+/* A picture of the graph with the devices and steps of a plan, of at most 2000
+ * ops: DOT for Graphviz, or SVG. */
+typedef enum regal_picture_format {
+  REGAL_PICTURE_DOT = 0,
+  REGAL_PICTURE_SVG = 1
+} regal_picture_format;
+
+REGAL_API regal_status regal_plan_draw(regal_context *context,
+                                       const regal_result *result,
+                                       regal_picture_format format,
+                                       const char *path);
+/* The ONNX model that the graph was read from, with its nodes in the plan's
+ * order, and the device and step of each op as metadata of its node. */
+REGAL_API regal_status regal_plan_save_onnx(regal_context *context,
+                                            const regal_result *result,
+                                            const char *model,
+                                            const char *path);
 /* Text for people, written to an open stream: the summary of a result; a
  * timeline of the devices, `columns` wide; where a plan's time and memory go; a
  * graph's statistics and the reader's notes. O(plan). */

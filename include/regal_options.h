@@ -297,6 +297,8 @@
     "write a Chrome / Perfetto trace") \
   TEXT(html, "html", 0, "FILE", "output", HOW, \
     "write a page for a browser: timeline, memory, comparison") \
+  TEXT(plan, "plan", 0, "PLAN", "output", HOW, \
+    "convert: write the graph with this plan: .onnx, .dot or .svg") \
   CHOICE(format, "format", "auto", "auto|binary|text|json", "output", HOW, \
     "format of a graph that is written; auto: by the file's ending") \
   FLAG(json, "json", "output", HOW, \

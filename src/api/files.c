@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public calls that read and write graphs and plans. */
+/* The public calls that read and write graphs and plans, and models with a
+ * plan. */
 #include <string.h>
 
+#include "cost/model/problem.h"
 #include "dataset/archive/catalog.h"
 #include "format/formats.h"
+#include "format/onnx/onnx.h"
 #include "format/plan/plan.h"
 
 /* What messages call the file. */
@@ -117,5 +120,64 @@ regal_status regal_plan_options(regal_context *context, const char *path,
   regal_status status =
       regal_plan_read_options(context, path, name_of(path), &text, options);
   regal_text_free(&text);
+  return status;
+}
+
+/* -- Models with a plan ---------------------------------------------------- */
+
+/* Room for the two lists of an order; the caller releases them. */
+static regal_status fill_order(regal_context *context,
+                               const regal_result *result,
+                               regal_onnx_place **places, uint32_t **by_step) {
+  const regal_graph *graph = result->problem->graph;
+  const regal_plan *plan = result->plan;
+  *places =
+      regal_alloc(context, (size_t)graph->file_nodes + 1, sizeof **places);
+  *by_step = regal_alloc(context, plan->step_count, sizeof **by_step);
+  if (!*places || !*by_step)
+    return regal_fail_memory(context);
+  for (uint32_t i = 0; i <= graph->file_nodes; i++)
+    (*places)[i].step = REGAL_NONE;
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    (*by_step)[i] = REGAL_NONE;
+    if (step->port != REGAL_RUN)
+      continue;
+    (*by_step)[i] = graph->id[step->op];
+    (*places)[graph->id[step->op]] = (regal_onnx_place){i, step->device};
+  }
+  return REGAL_OK;
+}
+
+static regal_status reorder(regal_context *context, const regal_result *result,
+                            const char *model, const regal_text *bytes,
+                            regal_text *out) {
+  regal_onnx_place *places = NULL;
+  uint32_t *by_step = NULL;
+  regal_status status = fill_order(context, result, &places, &by_step);
+  if (status == REGAL_OK)
+    status = regal_onnx_reorder(
+        context, name_of(model), bytes->bytes, bytes->size,
+        &(regal_onnx_order){.places = places,
+                            .by_step = by_step,
+                            .ids = result->problem->graph->file_nodes,
+                            .steps = result->plan->step_count},
+        out);
+  regal_release(context, places);
+  regal_release(context, by_step);
+  return status;
+}
+
+regal_status regal_plan_save_onnx(regal_context *context,
+                                  const regal_result *result, const char *model,
+                                  const char *path) {
+  regal_text bytes, out;
+  REGAL_TRY(regal_read_input(context, model, &bytes));
+  regal_text_init(&out, context);
+  regal_status status = reorder(context, result, model, &bytes, &out);
+  if (status == REGAL_OK)
+    status = regal_text_save(context, &out, path);
+  regal_text_free(&bytes);
+  regal_text_free(&out);
   return status;
 }

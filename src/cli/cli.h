@@ -149,6 +149,17 @@ regal_exit regal_cli_take_plan_options(regal_cli *cli, const char *path,
 /* Adds the conflict to the message of a plan that does not fit. */
 regal_exit regal_cli_blame_conflict(regal_cli *cli, regal_exit code);
 
+/* cmd_evaluate.c: a plan of a file on its own machine. On failure, too, the
+ * caller frees it. */
+typedef struct regal_cli_subject {
+  regal_problem *problem;
+  regal_result *result;
+} regal_cli_subject;
+
+regal_exit regal_cli_load_subject(regal_cli *cli, const char *path,
+                                  regal_cli_subject *subject);
+void regal_cli_free_subject(regal_cli_subject *subject);
+
 /* progress.c: a line on the terminal that is updated as the search goes on, or
  * with -v a line for each improvement. */
 typedef struct regal_progress_line {

@@ -6,18 +6,13 @@
  */
 #include "cli/cli.h"
 
-/* A plan of a file on its own machine. */
-typedef struct subject {
-  regal_problem *problem;
-  regal_result *result;
-} subject;
-
-static void free_subject(subject *subject) {
+void regal_cli_free_subject(regal_cli_subject *subject) {
   regal_result_free(subject->result);
   regal_problem_free(subject->problem);
 }
 
-static regal_exit judge(regal_cli *cli, const char *path, subject *subject) {
+static regal_exit judge(regal_cli *cli, const char *path,
+                        regal_cli_subject *subject) {
   regal_plan *plan;
   REGAL_CLI_TRY(cli,
                 regal_plan_load(cli->context, subject->problem, path, &plan));
@@ -29,9 +24,8 @@ static regal_exit judge(regal_cli *cli, const char *path, subject *subject) {
   return regal_cli_status(cli, status);
 }
 
-/* On failure, too, the caller frees the subject. */
-static regal_exit load_subject(regal_cli *cli, const char *path,
-                               subject *subject) {
+regal_exit regal_cli_load_subject(regal_cli *cli, const char *path,
+                                  regal_cli_subject *subject) {
   regal_options options = cli->options;
   regal_exit code = regal_cli_take_plan_options(cli, path, &options, false);
   if (code != REGAL_EXIT_OK)
@@ -66,26 +60,26 @@ static regal_status report(regal_cli *cli, const regal_result *result,
 
 regal_exit regal_command_evaluate(regal_cli *cli) {
   FILE *stream;
-  subject subject = {0};
+  regal_cli_subject subject = {0};
   regal_exit code = regal_cli_streams(cli, &stream);
   if (code != REGAL_EXIT_OK)
     return code;
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
-  code = load_subject(cli, cli->argument[1], &subject);
+  code = regal_cli_load_subject(cli, cli->argument[1], &subject);
   if (code == REGAL_EXIT_OK)
     code = regal_cli_status(cli, report(cli, subject.result, stream));
   if (code == REGAL_EXIT_OK && !subject.result->fits) {
     regal_cli_say("regal", "the plan needs more than the memory limit");
     code = REGAL_EXIT_NO_FIT;
   }
-  free_subject(&subject);
+  regal_cli_free_subject(&subject);
   return code;
 }
 
 /* -- report ---------------------------------------------------------------- */
 
 regal_exit regal_command_report(regal_cli *cli) {
-  subject subjects[REGAL_CLI_PLANS] = {{0}};
+  regal_cli_subject subjects[REGAL_CLI_PLANS] = {{0}};
   const regal_result *results[REGAL_CLI_PLANS];
   int plans = cli->arguments - 1;
   regal_exit code = REGAL_EXIT_OK;
@@ -93,7 +87,7 @@ regal_exit regal_command_report(regal_cli *cli) {
     return regal_cli_fail(cli, "where to? give the page to write with -o");
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
   for (int i = 0; i < plans && code == REGAL_EXIT_OK; i++) {
-    code = load_subject(cli, cli->argument[i + 1], &subjects[i]);
+    code = regal_cli_load_subject(cli, cli->argument[i + 1], &subjects[i]);
     results[i] = subjects[i].result;
   }
   if (code == REGAL_EXIT_OK)
@@ -102,6 +96,6 @@ regal_exit regal_command_report(regal_cli *cli) {
                                &cli->argument[1], (size_t)plans,
                                cli->options.output));
   for (int i = 0; i < plans; i++)
-    free_subject(&subjects[i]);
+    regal_cli_free_subject(&subjects[i]);
   return code;
 }

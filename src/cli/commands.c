@@ -51,10 +51,19 @@ static const regal_command commands[] = {
     {"convert", "write a graph as CostGraphDef (binary, text) or JSON",
      "The written graph includes what the reader assumed or merged. --format\n"
      "or the file's ending selects the format: .pb is binary, .pbtxt and .txt\n"
-     "are text, .json is JSON.",
-     "GRAPH -o FILE", 1, 1, "reading limits", "output format quiet verbose",
+     "are text, .json is JSON. With --plan, .onnx is the ONNX model GRAPH with "
+     "its\n"
+     "nodes in the order of the plan, and device and step of each op as "
+     "metadata;\n"
+     ".dot and .svg are pictures of a graph of up to 2000 ops. The machine is "
+     "the\n"
+     "one recorded in the plan file.",
+     "GRAPH -o FILE", 1, 1, "reading limits",
+     "plan devices output format quiet verbose",
      "regal convert model.pb -o model.pbtxt\n"
      "regal convert model.pb -o model.json\n"
+     "regal convert model.onnx --plan model.plan -o planned.onnx\n"
+     "regal convert model.pb --plan model.plan -o plan.svg\n"
      "regal convert model.pbtxt.gz --format binary -o - > model.pb",
      regal_command_convert},
     {"inspect", "describe a graph, and what its reader assumed",

@@ -235,7 +235,8 @@ static void effects_are_told_apart(void **state) {
       " max-input time threads max-memory ortools figures checkpoint "
       "checkpoint-every "
       "resume "
-      "overwrite log plot output times trace html format json timeline quiet "
+      "overwrite log plot output times trace html plan format json timeline "
+      "quiet "
       "verbose ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);

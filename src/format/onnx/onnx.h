@@ -147,6 +147,25 @@ regal_status regal_onnx_load(regal_context *context, const char *path,
                              const void *bytes, size_t size,
                              const regal_options *options, regal_graph **graph);
 
+/* -- Writing (reorder.c) --------------------------------------------------- */
+
+/* Where a node of the main graph runs, and at which step; REGAL_NONE: it is no
+ * op. */
+typedef struct regal_onnx_place {
+  uint32_t step, device;
+} regal_onnx_place;
+
+typedef struct regal_onnx_order {
+  const regal_onnx_place *places; /* [ids] */
+  const uint32_t *by_step;        /* [steps] an id, or REGAL_NONE */
+  uint32_t ids, steps;            /* ids: nodes, and one for the inputs */
+} regal_onnx_order;
+
+/* Appends the model with its nodes in the order of the steps. */
+regal_status regal_onnx_reorder(regal_context *context, const char *name,
+                                const void *bytes, size_t size,
+                                const regal_onnx_order *order, regal_text *out);
+
 /* -- Stages ---------------------------------------------------------------- */
 
 regal_status regal_onnx_read(regal_onnx *onnx, const void *bytes, size_t size);

@@ -19,8 +19,8 @@ from ._library import (Error, FileError, InputError, InternalError,
                        InvalidPlanError, MisuseError, OutOfMemoryError, decode,
                        lib)
 from ._machine import Machine
-from ._plan import Bound, Cost, Plan, Rates
-from ._search import Progress, evaluate, optimize
+from ._plan import Bound, Cost, Plan, Point, Progress, Rates
+from ._search import evaluate, optimize
 from ._tables import (MethodInfo, OptionInfo, Preset, methods, options,
                       presets, roofline_ns)
 
@@ -34,7 +34,7 @@ __version__ = decode(lib.regal_version()) or ""
 __all__ = [
     "Bound", "Cost", "Error", "FileError", "Graph", "GraphInfo", "InputError",
     "InternalError", "InvalidPlanError", "Machine", "MethodInfo", "MisuseError",
-    "Note", "Op", "OptionInfo", "OutOfMemoryError", "Plan", "Preset",
+    "Note", "Op", "OptionInfo", "OutOfMemoryError", "Plan", "Point", "Preset",
     "Progress", "Rates", "evaluate", "methods", "optimize", "options",
     "presets", "roofline_ns", "__version__",
 ]

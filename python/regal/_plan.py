@@ -8,7 +8,7 @@ for.
 import html
 import os
 import tempfile
-from typing import Any, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
@@ -45,6 +45,33 @@ class Rates(NamedTuple):
     microbatches: int
     bubble: float
     microbatches_per_second: float
+
+
+class Progress(NamedTuple):
+    """How far a search is."""
+    evaluations: int
+    seconds: float
+    best: int         # the objective: nanoseconds or bytes
+    bound: int        # its lower bound
+    fits: bool        # within the memory limits
+    share: float      # of the budget, 0 to 1; 0: it has no end
+    stage: str        # what the search does now, such as "annealing"
+    coarse_ops: int   # of a coarser graph that is worked on; 0: none is
+    coarse_best: int  # the objective there
+
+
+class Point(NamedTuple):
+    """A point of a search: an improvement, or the end of a stage."""
+    at: Progress
+    stage: str  # what the stage did; "": an improvement
+
+
+def progress_of(c: Any) -> Progress:
+    """C's regal_progress."""
+    return Progress(int(c.evaluations), float(c.seconds), int(c.best),
+                    int(c.bound), bool(c.fits), float(c.share),
+                    decode(c.stage) or "", int(c.coarse_ops),
+                    int(c.coarse_best))
 
 
 class Plan:
@@ -195,11 +222,21 @@ class Plan:
         return decode(self._result.account) or ""
 
     @property
+    def history(self) -> List[Point]:
+        """How the search went: its improvements and the ends of its stages."""
+        c = self._result
+        points = (c.history[i] for i in range(c.history_count))
+        return [Point(progress_of(point.at), decode(point.stage) or "")
+                for point in points]
+
+    @property
     def seed(self) -> int:
+        """The random seed."""
         return int(self._result.seed)
 
     @property
     def evaluations(self) -> int:
+        """How many evaluations the search used."""
         return int(self._result.evaluations)
 
     @property
@@ -209,6 +246,7 @@ class Plan:
 
     @property
     def threads(self) -> int:
+        """The number of threads."""
         return int(self._result.threads)
 
     # -- Files and texts -------------------------------------------------------

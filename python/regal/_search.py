@@ -11,8 +11,7 @@ import os
 import queue
 import signal
 import threading
-from typing import (Any, Callable, Iterator, NamedTuple, Optional, Sequence,
-                    Tuple, Union)
+from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -20,26 +19,15 @@ from ._graph import Graph
 from ._library import (Context, Handle, MisuseError, Options, PathLike, ffi,
                        lib)
 from ._machine import Machine
-from ._plan import Plan, order_handle, plan_handle
+from ._plan import Plan, Progress, order_handle, plan_handle, progress_of
 
 _SEARCH_GROUPS = ("objective", "search", "brkga", "anneal")
-
-
-class Progress(NamedTuple):
-    """How far a search is."""
-    evaluations: int
-    seconds: float
-    best: int   # the objective: nanoseconds or bytes
-    bound: int  # its lower bound
-    fits: bool
 
 
 @ffi.def_extern()  # type: ignore
 def regal_python_progress(state: Any, progress: Any) -> None:
     """The library's progress function: hands on to the waiting thread."""
-    ffi.from_handle(state).put(Progress(
-        int(progress.evaluations), float(progress.seconds), int(progress.best),
-        int(progress.bound), bool(progress.fits)))
+    ffi.from_handle(state).put(progress_of(progress))
 
 
 class _Running:

@@ -40,5 +40,6 @@ def test_everything_is_documented():
         assert thing.__doc__, name
         for member, value in vars(thing).items() if isinstance(
                 thing, type) else ():
-            if callable(value) and not member.startswith("_"):
+            documented = callable(value) or isinstance(value, property)
+            if documented and not member.startswith("_"):
                 assert value.__doc__, f"{name}.{member}"

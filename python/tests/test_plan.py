@@ -28,6 +28,14 @@ def test_the_plan_is_optimal(plan):
     assert plan.rates.microbatches == 0
 
 
+def test_history(demo):
+    plan = regal.optimize(demo, regal.Machine(devices=2), evaluations=3000)
+    bests = [point.at.best for point in plan.history]
+    assert bests and bests == sorted(bests, reverse=True)
+    assert bests[-1] == plan.runtime_ns
+    assert any(point.stage for point in plan.history)
+
+
 def test_steps(plan):
     steps = plan.steps
     runs = steps[steps["kind"] == "run"]

@@ -182,25 +182,33 @@ static regal_status run_starts(regal_search *search,
                                const regal_auto_settings *settings,
                                regal_account *account);
 
-/* A start of its own with a share of what is left, from the heuristics on: with
- * the plan of an earlier start, multilevel annealing would discard what its
+/* What all starts have in common: the heuristics' best plan, too. */
+typedef struct start_run {
+  regal_search *search;
+  const regal_auto_settings *settings;
+  const regal_plan *quick;
+  regal_account *account;
+} start_run;
+
+/* A start of its own with a share of what is left, from the heuristics' plan:
+ * with that of an earlier start, multilevel annealing would discard what its
  * coarse levels find. The first start is what a run with that budget would have
  * been; others have random numbers of their own. */
-static regal_status run_start(regal_search *search,
-                              const regal_auto_settings *settings,
-                              uint32_t number, double share,
-                              regal_account *account) {
-  regal_search child;
+static regal_status run_start(const start_run *run, uint32_t number,
+                              double share) {
+  regal_search *search = run->search, child;
   regal_account own = {.length = 0};
+  regal_plan *quick;
   char what[32];
   if (regal_search_should_stop(search))
     return REGAL_OK;
   snprintf(what, sizeof what, "start %u", number + 1);
+  REGAL_TRY(regal_plan_copy(search->context, run->quick, &quick));
   regal_search_anew(search, share, &child);
   child.seed += number * REGAL_GOLDEN;
-  regal_status status = run_quick(&child, &own);
+  regal_status status = regal_search_offer(&child, quick);
   if (status == REGAL_OK)
-    status = (number ? run_once : run_starts)(&child, settings, &own);
+    status = (number ? run_once : run_starts)(&child, run->settings, &own);
   regal_plan *best = child.best;
   child.best = NULL;
   regal_search_close(&child);
@@ -209,20 +217,29 @@ static regal_status run_start(regal_search *search,
     return status;
   }
   REGAL_TRY(regal_search_offer(search, best));
-  regal_account_add(account, search, what);
+  regal_account_add(run->account, search, what);
   return REGAL_OK;
 }
 
-static regal_status continue_best(regal_search *search,
-                                  const regal_schedule *given,
-                                  regal_account *account) {
+static regal_status continue_best(const start_run *run) {
+  regal_search *search = run->search;
   regal_schedule schedule;
-  const regal_annealer *annealer = regal_schedule_for(search, given, &schedule);
+  const regal_annealer *annealer =
+      regal_schedule_for(search, &run->settings->annealing, &schedule);
   if (!annealer || regal_search_should_stop(search))
     return REGAL_OK;
   REGAL_TRY(regal_anneal_on(search, &schedule, annealer));
-  regal_account_add(account, search, "the best continued");
+  regal_account_add(run->account, search, "the best continued");
   return REGAL_OK;
+}
+
+static regal_status run_all_starts(const start_run *run, double seconds) {
+  REGAL_TRY(run_start(run, 0, FIRST_SHARE));
+  if (seconds < STARTS_SECONDS)
+    return run_start(run, 1, 1);
+  for (uint32_t k = 1; k <= MORE_STARTS; k++)
+    REGAL_TRY(run_start(run, k, 1.0 / (MORE_STARTS + 3 - k)));
+  return continue_best(run);
 }
 
 /* Another view of a problem, and a graph that is large for the time, get one
@@ -238,15 +255,14 @@ static regal_status run_starts(regal_search *search,
                                const regal_auto_settings *settings,
                                regal_account *account) {
   double seconds = regal_schedule_seconds(search);
+  regal_plan *quick;
   if (!wants_starts(search, seconds))
     return run_once(search, settings, account);
-  REGAL_TRY(run_start(search, settings, 0, FIRST_SHARE, account));
-  if (seconds < STARTS_SECONDS)
-    return run_start(search, settings, 1, 1, account);
-  for (uint32_t k = 1; k <= MORE_STARTS; k++)
-    REGAL_TRY(
-        run_start(search, settings, k, 1.0 / (MORE_STARTS + 3 - k), account));
-  return continue_best(search, &settings->annealing, account);
+  REGAL_TRY(regal_plan_copy(search->context, search->best, &quick));
+  start_run run = {search, settings, quick, account};
+  regal_status status = run_all_starts(&run, seconds);
+  regal_plan_free(quick);
+  return status;
 }
 
 regal_status regal_auto(regal_search *search,

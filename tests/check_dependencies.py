@@ -55,9 +55,11 @@ ROOMS = {
     "anneal/local": ["anneal/order", "anneal/peak"],
     "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/steps",
                "anneal/levels", "anneal/local", "heuristic/list"],
+    # All plans of a tiny problem.
+    "enumerate": ["search"],
     # A last pass over a plan.
     "tidy": ["search"],
-    "auto": ["anneal", "evolve", "heuristic", "tidy"],
+    "auto": ["anneal", "enumerate", "evolve", "heuristic", "tidy"],
     "exact": ["auto"],
     "nn": ["base/parallel"],
     "policy": ["cost/model", "nn"],

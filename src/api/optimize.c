@@ -166,17 +166,20 @@ static regal_status bound_objective(regal_search *search) {
                              &search->bound.runtime_ns);
 }
 
+static regal_status tell_shortage(regal_search *search, const char *why,
+                                  regal_result *result) {
+  search->never_fits = true;
+  result->shortage = regal_copy_text(search->context, why);
+  return result->shortage ? REGAL_OK : regal_fail_memory(search->context);
+}
+
 /* A search for what cannot be ends with its first plan. */
 static regal_status look_for_shortage(regal_search *search,
                                       regal_result *result) {
   char text[400];
   REGAL_TRY(regal_bound_shortage(search->context, search->problem,
                                  is_short(search->options), text, sizeof text));
-  if (!text[0])
-    return REGAL_OK;
-  search->never_fits = true;
-  result->shortage = regal_copy_text(search->context, text);
-  return result->shortage ? REGAL_OK : regal_fail_memory(search->context);
+  return text[0] ? tell_shortage(search, text, result) : REGAL_OK;
 }
 
 /* What bound_objective left out. A method may have proven more (cp-sat). */
@@ -229,6 +232,8 @@ static regal_status run_search(regal_search *search, regal_guide **guide,
   regal_search_doing(search, search->method->name);
   REGAL_TRY(run_method(search));
   search->ended = regal_seconds();
+  if (search->never_fits && !result->shortage)
+    REGAL_TRY(tell_shortage(search, "all plans were tried", result));
   if (!search->best)
     return regal_fail(search->context, REGAL_INTERNAL,
                       "method %s returned no plan", search->method->name);

@@ -4,15 +4,16 @@
  *
  *   1. Heuristics that take milliseconds (heuristic/quick.c), so that there is
  *      a plan at once, and annealing has a start.
- *   2. BRKGA on the decoder `clock` with a share of the budget: only for run
+ *   2. With a handful of ops, all plans (enumerate/enumerate.h).
+ *   3. BRKGA on the decoder `clock` with a share of the budget: only for run
  *      time with free, blocking transfers, where this decoder is strong. On
  *      wide graphs it is near the bound after a few generations.
- *   3. Under a memory limit a search of its own (limit.c).
- *   4. Annealing with all that is left, by the schedule that was tuned for
+ *   4. Under a memory limit a search of its own (limit.c).
+ *   5. Annealing with all that is left, by the schedule that was tuned for
  *      problems of this kind and size and for this budget (anneal/schedules.c).
- *   5. On small graphs, and where transfers block on several devices, the end
+ *   6. On small graphs, and where transfers block on several devices, the end
  *      of the budget is for annealing of all steps, transfers too (steps.c).
- *   6. Where transfers overlap, the links of the best plan are sorted anew
+ *   7. Where transfers overlap, the links of the best plan are sorted anew
  *      (links.c).
  *
  * A long budget is divided: 2 to 5 run first with a tenth of it, and from some
@@ -24,6 +25,7 @@
  * shares of what is left also keep the plan a function of graph, machine, seed
  * and evaluations. Any stage may end the search by meeting the lower bound.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "anneal/driver/anneal.h"
@@ -33,6 +35,7 @@
 #include "auto/links.h"
 #include "auto/steps.h"
 #include "base/random.h"
+#include "enumerate/enumerate.h"
 #include "evolve/methods.h"
 #include "heuristic/heuristics.h"
 #include "tidy/tidy.h"
@@ -65,16 +68,51 @@ static regal_status run_quick(regal_search *search, regal_account *account) {
   return REGAL_OK;
 }
 
+/* Of the budget; it takes less, as a rule. */
+#define ENUMERATION_SHARE 0.3
+
+/* What all plans were compared with is optimal: that ends the search. */
+static regal_status run_enumeration(regal_search *search,
+                                    regal_account *account) {
+  regal_search stage;
+  bool complete = false, memory = search->problem->objective == REGAL_MEMORY;
+  regal_search_stage(search, ENUMERATION_SHARE, &stage);
+  regal_status status = regal_enumerate(&stage, &complete);
+  regal_search_close(&stage);
+  if (status != REGAL_OK)
+    return status;
+  search->never_fits |= complete && search->plan_fitness.excess > 0;
+  if (complete && !search->never_fits)
+    *(memory ? &search->bound.peak_bytes : &search->bound.runtime_ns) =
+        search->plan_fitness.value;
+  regal_account_add(account, search, complete ? "all plans" : "some plans");
+  return REGAL_OK;
+}
+
 /* On wide graphs the clock decoder is near the bound at once, and annealing
  * goes on from there; elsewhere annealing soon leaves it behind
  * (docs/results.md). */
 #define WIDE_SHARE 0.3
 #define NARROW_SHARE 0.1
-/* Where the budget is evaluations: a decode takes as long as many moves. */
+/* Where the budget is evaluations: a decode takes as long as many moves, for
+ * each device. So many are allowed as take about so long, or the share of the
+ * budget if that is more, but no more than the last. */
+#define MOVES_PER_DECODE 15
+#define DECODE_SECONDS_PER_OP 7e-8
+#define DECODES_SECONDS 0.3
 #define MOST_DECODES 20000
 
 static double brkga_share(const regal_problem *problem) {
   return regal_is_wide(problem) ? WIDE_SHARE : NARROW_SHARE;
+}
+
+static uint64_t most_decodes(const regal_search *stage) {
+  const regal_problem *problem = stage->problem;
+  double by_share = (double)regal_budget_left(&stage->budget) /
+                    (MOVES_PER_DECODE * problem->devices);
+  double by_time = DECODES_SECONDS /
+                   (DECODE_SECONDS_PER_OP * problem->ops * problem->devices);
+  return (uint64_t)fmin(fmax(by_share, by_time), MOST_DECODES);
 }
 
 static bool wants_brkga(const regal_search *search) {
@@ -106,7 +144,7 @@ static regal_status run_brkga(regal_search *search,
   snprintf(what, sizeof what, "brkga on %.40s", settings.decoder->name);
   regal_search_stage(search, brkga_share(search->problem), &stage);
   if (regal_budget_is_counted(&stage.budget))
-    regal_budget_cap(&stage.budget, MOST_DECODES);
+    regal_budget_cap(&stage.budget, most_decodes(&stage));
   regal_status status = regal_brkga_run(&stage, &settings, NULL);
   regal_search_close(&stage);
   if (status == REGAL_OK)
@@ -272,6 +310,9 @@ regal_status regal_auto(regal_search *search,
   if (!search->parent)
     whole = regal_tidy_reserve(search);
   REGAL_TRY(run_quick(search, &account));
+  if (!search->parent && regal_can_enumerate(search->problem) &&
+      !regal_search_should_stop(search))
+    REGAL_TRY(run_enumeration(search, &account));
   REGAL_TRY(run_starts(search, settings, &account));
   if (!search->parent)
     REGAL_TRY(finish(search, &whole, &account));

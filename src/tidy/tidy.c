@@ -27,6 +27,7 @@
 #define MOST_SECONDS 0.2
 #define EVALUATIONS_SHARE 0.01
 #define MOST_EVALUATIONS 5000
+#define MOST_OPS 3000000 /* in all of them together */
 /* Sweeps without a gain before it ends. */
 #define PATIENCE 10
 #define MOST_CLUSTER 64
@@ -236,11 +237,15 @@ static double share_of(const regal_problem *problem) {
   return costly ? COSTLY_SHARE : SHARE;
 }
 
+static double most_evaluations(const regal_problem *problem) {
+  return fmin(MOST_EVALUATIONS, ceil((double)MOST_OPS / problem->ops));
+}
+
 regal_budget regal_tidy_reserve(regal_search *search) {
   regal_budget whole = search->budget;
   if (regal_budget_is_counted(&whole)) {
-    double kept =
-        fmin(EVALUATIONS_SHARE * (double)whole.limit, MOST_EVALUATIONS);
+    double kept = fmin(EVALUATIONS_SHARE * (double)whole.limit,
+                       most_evaluations(search->problem));
     search->budget.limit -= (uint64_t)kept;
   }
   if (isfinite(whole.deadline)) {
@@ -273,8 +278,8 @@ static regal_status run(sweeper *s, const regal_budget *whole) {
   s->together = 1;
   restore_budget(search, whole);
   s->most = regal_budget_left(&search->budget);
-  if (regal_budget_is_counted(whole) && s->most > MOST_EVALUATIONS)
-    s->most = MOST_EVALUATIONS;
+  if (regal_budget_is_counted(whole))
+    s->most = (uint64_t)fmin((double)s->most, most_evaluations(t->problem));
   if (isfinite(whole->deadline)) /* else the clock may not matter */
     search->budget.deadline =
         fmin(whole->deadline, regal_seconds() + MOST_SECONDS);

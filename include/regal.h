@@ -621,6 +621,10 @@ REGAL_API regal_status regal_optimize_from(regal_context *context,
                                            const regal_options *options,
                                            const regal_plan *start,
                                            regal_result **result);
+/* About how many seconds regal_optimize takes where the options give neither
+ * time nor evaluations; 0 where they do, or where the method does not say. */
+REGAL_API double regal_default_seconds(const regal_graph *graph,
+                                       const regal_options *options);
 /* regal_problem_create and regal_optimize in one call; the result owns the
  * problem. */
 REGAL_API regal_status regal_solve(regal_context *context,

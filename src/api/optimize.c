@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/budget.h"
 #include "api/evaluate.h"
 #include "api/methods.h"
 #include "base/memory/limit.h"
@@ -14,41 +15,6 @@
 #include "evolve/proposal.h"
 #include "evolve/proposer.h"
 #include "learn/guide/policies.h"
-
-#define DEFAULT_EVALUATIONS 5000
-
-/* Annealing makes so many moves, times ops, in about a second. */
-#define MOVES_PER_SECOND 300000000
-#define MOST_MOVES 500000
-#define MINUTE 60.0
-
-/* The paper's 5000; for `auto`, whose evaluations are mostly single moves,
- * about what a second allows: a number that depends on the graph alone, so that
- * the plan does. */
-static uint64_t default_evaluations(const regal_search *search) {
-  uint64_t moves = MOVES_PER_SECOND / search->problem->ops;
-  if (search->method->by_default != REGAL_BUDGET_SECOND)
-    return DEFAULT_EVALUATIONS;
-  moves = moves < MOST_MOVES ? moves : MOST_MOVES;
-  return moves > DEFAULT_EVALUATIONS ? moves : DEFAULT_EVALUATIONS;
-}
-
-static void set_budget(regal_search *search) {
-  const regal_options *options = search->options;
-  regal_budget *budget = &search->budget;
-  bool minute = search->method->by_default == REGAL_BUDGET_MINUTE;
-  if (options->time > 0)
-    budget->deadline = search->began + options->time;
-  else if (minute)
-    budget->deadline = search->began + MINUTE;
-  if (minute || (options->time > 0 && options->evaluations == 0))
-    budget->limit = REGAL_NO_LIMIT;
-  else if (options->evaluations > 0)
-    budget->limit = (uint64_t)options->evaluations;
-  else
-    budget->limit = default_evaluations(search);
-  budget->target = options->target;
-}
 
 /* The verifier does not know where a plan is from. */
 static regal_status fail_start(regal_context *context, const char *path,
@@ -220,7 +186,7 @@ static regal_status run_search(regal_search *search, regal_guide **guide,
   REGAL_TRY(
       regal_options_check_costs(search->context, search->options,
                                 search->problem->objective == REGAL_MEMORY));
-  set_budget(search);
+  regal_search_set_budget(search);
   search->whole = search->budget;
   REGAL_TRY(open_policy(search, guide));
   REGAL_TRY(regal_pool_create(search->context, (int)search->options->threads,

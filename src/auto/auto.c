@@ -25,7 +25,6 @@
  * shares of what is left also keep the plan a function of graph, machine, seed
  * and evaluations. Any stage may end the search by meeting the lower bound.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "anneal/driver/anneal.h"
@@ -34,6 +33,7 @@
 #include "auto/limit.h"
 #include "auto/links.h"
 #include "auto/steps.h"
+#include "auto/whole.h"
 #include "base/random.h"
 #include "enumerate/enumerate.h"
 #include "evolve/methods.h"
@@ -94,25 +94,13 @@ static regal_status run_enumeration(regal_search *search,
  * (docs/results.md). */
 #define WIDE_SHARE 0.3
 #define NARROW_SHARE 0.1
-/* Where the budget is evaluations: a decode takes as long as many moves, for
- * each device. So many are allowed as take about so long, or the share of the
- * budget if that is more, but no more than the last. */
-#define MOVES_PER_DECODE 15
+/* Of a decode, for each device; and where the budget is evaluations, so many
+ * at most. */
 #define DECODE_SECONDS_PER_OP 7e-8
-#define DECODES_SECONDS 0.3
 #define MOST_DECODES 20000
 
 static double brkga_share(const regal_problem *problem) {
   return regal_is_wide(problem) ? WIDE_SHARE : NARROW_SHARE;
-}
-
-static uint64_t most_decodes(const regal_search *stage) {
-  const regal_problem *problem = stage->problem;
-  double by_share = (double)regal_budget_left(&stage->budget) /
-                    (MOVES_PER_DECODE * problem->devices);
-  double by_time = DECODES_SECONDS /
-                   (DECODE_SECONDS_PER_OP * problem->ops * problem->devices);
-  return (uint64_t)fmin(fmax(by_share, by_time), MOST_DECODES);
 }
 
 static bool wants_brkga(const regal_search *search) {
@@ -143,8 +131,8 @@ static regal_status run_brkga(regal_search *search,
   char what[64];
   snprintf(what, sizeof what, "brkga on %.40s", settings.decoder->name);
   regal_search_stage(search, brkga_share(search->problem), &stage);
-  if (regal_budget_is_counted(&stage.budget))
-    regal_budget_cap(&stage.budget, most_decodes(&stage));
+  regal_auto_cap_plans(&stage, DECODE_SECONDS_PER_OP * stage.problem->devices,
+                       MOST_DECODES);
   regal_status status = regal_brkga_run(&stage, &settings, NULL);
   regal_search_close(&stage);
   if (status == REGAL_OK)

@@ -16,6 +16,7 @@
  */
 #include "auto/limit.h"
 #include "auto/auto.h"
+#include "auto/whole.h"
 
 #include <math.h>
 
@@ -34,11 +35,12 @@
  * ones are there. */
 #define LONG_SECONDS 2
 #define EARLY_SHARE 0.05
-/* For list schedules, which have no use for more; where the budget is
- * evaluations, a pass takes as long as many moves. */
+/* For list schedules, which have no use for more; and where the budget is
+ * evaluations, so many passes at most. */
 #define FIT_SHARE 0.3
 #define LARGE_FIT_SHARE 0.7 /* little else helps a large graph in time */
 #define MOST_PASSES 500
+#define PASS_SECONDS_PER_OP 1.5e-6
 /* A plan that fits and is so near the bound is not looked for without it. */
 #define NEAR_BOUND 0.03
 
@@ -193,8 +195,7 @@ static regal_status run_fit(const limit_run *run) {
   regal_search stage;
   regal_search_stage(
       run->search, is_large(run->search) ? LARGE_FIT_SHARE : FIT_SHARE, &stage);
-  if (regal_budget_is_counted(&stage.budget))
-    regal_budget_cap(&stage.budget, MOST_PASSES);
+  regal_auto_cap_plans(&stage, PASS_SECONDS_PER_OP, MOST_PASSES);
   regal_status status = regal_fit_within_limits(&stage, true);
   regal_search_close(&stage);
   if (status == REGAL_OK)

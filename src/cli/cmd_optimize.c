@@ -32,8 +32,21 @@ static regal_exit take_start(regal_cli *cli) {
   return code;
 }
 
+/* Who gave no budget is told if it takes long. */
+static void note_duration(const regal_cli *cli) {
+  double seconds = regal_default_seconds(cli->graph, &cli->options);
+  char text[160];
+  if (cli->options.quiet || seconds <= 1)
+    return;
+  snprintf(text, sizeof text,
+           "takes about %.0f s for this graph; --time SECONDS sets it",
+           seconds);
+  regal_cli_say(cli->options.method, text);
+}
+
 static regal_status search(regal_cli *cli, regal_result **result) {
   regal_progress_line line;
+  note_duration(cli);
   regal_progress_begin(&line, cli);
   regal_interrupt_begin(cli->context);
   regal_status status =

@@ -41,6 +41,7 @@
 #define LARGE_FIT_SHARE 0.7 /* little else helps a large graph in time */
 #define MOST_PASSES 500
 #define PASS_SECONDS_PER_OP 1.5e-6
+#define PASS_OPS 10000 /* larger graphs take more than in proportion */
 /* A plan that fits and is so near the bound is not looked for without it. */
 #define NEAR_BOUND 0.03
 
@@ -195,7 +196,8 @@ static regal_status run_fit(const limit_run *run) {
   regal_search stage;
   regal_search_stage(
       run->search, is_large(run->search) ? LARGE_FIT_SHARE : FIT_SHARE, &stage);
-  regal_auto_cap_plans(&stage, PASS_SECONDS_PER_OP, MOST_PASSES);
+  double slower = fmax(1, (double)stage.problem->ops / PASS_OPS);
+  regal_auto_cap_plans(&stage, slower * PASS_SECONDS_PER_OP, MOST_PASSES);
   regal_status status = regal_fit_within_limits(&stage, true);
   regal_search_close(&stage);
   if (status == REGAL_OK)

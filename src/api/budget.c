@@ -23,7 +23,7 @@
 #define MOST_MOVES 500000
 /* Where the cost of a move grows with the graph, from so many ops on, more so
  * with more than two devices, or links and limits together. */
-#define SLOW_OPS 4000
+#define SLOW_OPS 2500
 #define SLOWEST 0.5
 #define FEWEST_SLOW_MOVES 1000
 #define MINUTE 60.0

@@ -94,8 +94,10 @@ static regal_status run_enumeration(regal_search *search,
  * (docs/results.md). */
 #define WIDE_SHARE 0.3
 #define NARROW_SHARE 0.1
-/* Of a decode, for each device; and where the budget is evaluations, so many
- * at most. */
+/* Where the budget is evaluations, so many decodes as take so long, or their
+ * share of the budget if that is more. A decode takes so long for each op and
+ * device. */
+#define DECODES_SECONDS 0.2
 #define DECODE_SECONDS_PER_OP 7e-8
 #define MOST_DECODES 20000
 
@@ -131,7 +133,8 @@ static regal_status run_brkga(regal_search *search,
   char what[64];
   snprintf(what, sizeof what, "brkga on %.40s", settings.decoder->name);
   regal_search_stage(search, brkga_share(search->problem), &stage);
-  regal_auto_cap_plans(&stage, DECODE_SECONDS_PER_OP * stage.problem->devices,
+  regal_auto_cap_plans(&stage, DECODES_SECONDS,
+                       DECODE_SECONDS_PER_OP * stage.problem->devices,
                        MOST_DECODES);
   regal_status status = regal_brkga_run(&stage, &settings, NULL);
   regal_search_close(&stage);
@@ -291,21 +294,51 @@ static regal_status run_starts(regal_search *search,
   return status;
 }
 
+static bool wants_fast(const regal_problem *problem) {
+  return problem->limited && problem->objective == REGAL_RUNTIME;
+}
+
+/* Under a memory limit also the fastest plan, for the search without it. */
+static regal_status run_heuristics(regal_search *search, regal_search *fast,
+                                   regal_account *account) {
+  search->unlimited = wants_fast(search->problem) ? fast : NULL;
+  regal_status status = run_quick(search, account);
+  search->unlimited = NULL;
+  search->fast = fast->best;
+  return status;
+}
+
+static regal_status run_all(regal_search *search,
+                            const regal_auto_settings *settings,
+                            regal_account *account) {
+  if (!search->parent && regal_can_enumerate(search->problem) &&
+      !regal_search_should_stop(search))
+    REGAL_TRY(run_enumeration(search, account));
+  return run_starts(search, settings, account);
+}
+
+/* A search inside a search may have the heuristics' plan already. */
 regal_status regal_auto(regal_search *search,
                         const regal_auto_settings *settings) {
   regal_account account = {.length = 0};
   regal_budget whole = search->budget;
+  regal_problem unlimited = regal_problem_unlimited(search->problem);
+  regal_search fast;
   if (!search->parent)
     whole = regal_tidy_reserve(search);
-  REGAL_TRY(run_quick(search, &account));
-  if (!search->parent && regal_can_enumerate(search->problem) &&
-      !regal_search_should_stop(search))
-    REGAL_TRY(run_enumeration(search, &account));
-  REGAL_TRY(run_starts(search, settings, &account));
-  if (!search->parent)
-    REGAL_TRY(finish(search, &whole, &account));
-  regal_search_account(search, "%s", account.text);
-  return REGAL_OK;
+  regal_search_child(search, &unlimited, 0, &fast);
+  regal_status status = REGAL_OK;
+  if (!search->parent || !search->best)
+    status = run_heuristics(search, &fast, &account);
+  if (status == REGAL_OK)
+    status = run_all(search, settings, &account);
+  search->fast = NULL;
+  regal_search_close(&fast);
+  if (status == REGAL_OK && !search->parent)
+    status = finish(search, &whole, &account);
+  if (status == REGAL_OK)
+    regal_search_account(search, "%s", account.text);
+  return status;
 }
 
 regal_status regal_method_auto(regal_search *search) {

@@ -30,7 +30,10 @@
 /* Of what is left of the budget: for a plan that ignores the memory limit, and
  * for one that fits at all. */
 #define UNLIMITED_SHARE 0.15
+#define LARGE_UNLIMITED_SHARE 0.08
 #define FITTING_SHARE 0.4
+#define LARGE_SHARE 0.9
+#define NEAR_LIMIT 0.02
 /* Who has this long may not want to wait for a plan that fits until the fast
  * ones are there. */
 #define LONG_SECONDS 2
@@ -40,8 +43,9 @@
 #define FIT_SHARE 0.3
 #define LARGE_FIT_SHARE 0.7 /* little else helps a large graph in time */
 #define MOST_PASSES 500
+#define PASSES_SECONDS 0.5
 #define PASS_SECONDS_PER_OP 1.5e-6
-#define PASS_OPS 10000 /* larger graphs take more than in proportion */
+#define PASS_OPS 10000 /* larger graphs take far more than in proportion */
 /* A plan that fits and is so near the bound is not looked for without it. */
 #define NEAR_BOUND 0.03
 
@@ -74,6 +78,7 @@ typedef struct limit_run {
   const regal_brkga_settings *brkga;
   regal_account *account;
   const shrinking *by;
+  bool large; /* the graph, for the time */
 } limit_run;
 
 /* Whether the plan is within the limit; offers it. */
@@ -88,16 +93,25 @@ static regal_status offer(regal_search *search, regal_plan *plan, bool *fits) {
   return regal_search_offer(search, plan);
 }
 
+static regal_status offer_copy(regal_search *search, const regal_plan *plan) {
+  regal_plan *copy;
+  REGAL_TRY(regal_plan_copy(search->context, plan, &copy));
+  return regal_search_offer(search, copy);
+}
+
 /* All of `auto` for another view of the problem, with a share of what is left;
- * its best plan. What the user said about annealing is not about this view. */
+ * its best plan. What the user said about annealing is not about this view.
+ * Where its heuristics' plan is not given, they are run. */
 static regal_status run_view(const limit_run *run, const regal_problem *view,
                              const regal_bound *bound, double share,
-                             regal_plan **best) {
+                             const regal_plan *quick, regal_plan **best) {
   regal_auto_settings settings = {*run->brkga, regal_schedule_none};
   regal_search child;
   regal_search_child(run->search, view, share, &child);
   child.bound = *bound;
-  regal_status status = regal_auto(&child, &settings);
+  regal_status status = quick ? offer_copy(&child, quick) : REGAL_OK;
+  if (status == REGAL_OK)
+    status = regal_auto(&child, &settings);
   if (status == REGAL_OK) {
     *best = child.best;
     child.best = NULL;
@@ -113,7 +127,8 @@ static regal_status run_unlimited(const limit_run *run, regal_plan **fast,
   regal_search *search = run->search;
   regal_problem view = regal_problem_unlimited(search->problem);
   regal_plan *copy;
-  REGAL_TRY(run_view(run, &view, &search->bound, UNLIMITED_SHARE, fast));
+  REGAL_TRY(run_view(run, &view, &search->bound, UNLIMITED_SHARE, search->fast,
+                     fast));
   REGAL_TRY(regal_plan_copy(search->context, *fast, &copy));
   REGAL_TRY(offer(search, copy, fits));
   regal_account_add(run->account, search, "without the limit");
@@ -160,7 +175,7 @@ static regal_status find_less_memory(const limit_run *run, double share) {
   for (uint32_t a = 0; a < view.devices; a++)
     if (enough.peak_bytes < view.limit[a])
       enough.peak_bytes = view.limit[a];
-  REGAL_TRY(run_view(run, &view, &enough, share, &best));
+  REGAL_TRY(run_view(run, &view, &enough, share, NULL, &best));
   REGAL_TRY(regal_search_offer(search, best));
   regal_account_add(run->account, search, "search for less memory");
   return REGAL_OK;
@@ -189,6 +204,29 @@ static bool is_large(const regal_search *search) {
          REGAL_SECONDS_PER_OP * search->problem->ops;
 }
 
+/* A large graph whose fast plan does not come within the limit at once: the
+ * schedule for such graphs, on its coarser levels first, is likelier to find
+ * what fits than more tries. It begins anew, as a plan just beyond the limit
+ * would replace what the coarser levels find. */
+static regal_status anneal_large(const limit_run *run) {
+  regal_search child;
+  regal_schedule schedule;
+  regal_search_anew(run->search, LARGE_SHARE, &child);
+  const regal_annealer *annealer =
+      regal_schedule_for(&child, &regal_schedule_none, &schedule);
+  regal_status status = regal_anneal_by(&child, &schedule, annealer, false);
+  regal_plan *best = child.best;
+  child.best = NULL;
+  regal_search_close(&child);
+  if (status != REGAL_OK) {
+    regal_plan_free(best);
+    return status;
+  }
+  REGAL_TRY(regal_search_offer(run->search, best));
+  regal_account_add(run->account, run->search, "annealing with the limit");
+  return REGAL_OK;
+}
+
 /* List schedules within the limits: at once a plan that fits, where one is
  * found at all. They end by themselves when more of them find nothing better.
  */
@@ -197,7 +235,8 @@ static regal_status run_fit(const limit_run *run) {
   regal_search_stage(
       run->search, is_large(run->search) ? LARGE_FIT_SHARE : FIT_SHARE, &stage);
   double slower = fmax(1, (double)stage.problem->ops / PASS_OPS);
-  regal_auto_cap_plans(&stage, slower * PASS_SECONDS_PER_OP, MOST_PASSES);
+  regal_auto_cap_plans(&stage, PASSES_SECONDS,
+                       slower * slower * PASS_SECONDS_PER_OP, MOST_PASSES);
   regal_status status = regal_fit_within_limits(&stage, true);
   regal_search_close(&stage);
   if (status == REGAL_OK)
@@ -237,6 +276,14 @@ static regal_status is_hopeless(regal_search *search, const regal_plan *plan,
   return REGAL_OK;
 }
 
+/* A large graph gets another try only if the one before came near. */
+static bool wants_try(const limit_run *run, uint32_t tried) {
+  double excess = (double)run->search->best_fitness.excess;
+  bool near = excess <= NEAR_LIMIT * (double)run->search->problem->limit[0];
+  return (!run->large || !tried || near) &&
+         !regal_search_should_stop(run->search);
+}
+
 /* For a fast plan there may be a way into the limit, and then the best plans
  * are there; else what fits at all is a start for the rest of `auto`. */
 static regal_status run_fast(const limit_run *run) {
@@ -247,11 +294,15 @@ static regal_status run_fast(const limit_run *run) {
   if (status == REGAL_OK && search->best_fitness.excess == 0)
     status = is_hopeless(search, fast, &hopeless);
   for (uint32_t i = 0; i < run->by->tries && status == REGAL_OK && !fits &&
-                       !hopeless && !regal_search_should_stop(search);
+                       !hopeless && wants_try(run, i);
        i++)
     status = shrink(run, fast, i, &fits);
   regal_plan_free(fast);
   REGAL_TRY(status);
+  if (run->large && wants_fit(search)) {
+    REGAL_TRY(anneal_large(run));
+    fits = search->best_fitness.excess == 0;
+  }
   return (fits || hopeless) && !regal_search_should_stop(search) ? refine(run)
                                                                  : REGAL_OK;
 }
@@ -276,7 +327,8 @@ static bool is_near_bound(const regal_search *search) {
 regal_status regal_auto_within_limit(regal_search *search,
                                      const regal_brkga_settings *brkga,
                                      regal_account *account) {
-  limit_run run = {search, brkga, account, shrinking_for(search->problem)};
+  limit_run run = {search, brkga, account, shrinking_for(search->problem),
+                   is_large(search)};
   if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
   if (wants_list_schedules(search))

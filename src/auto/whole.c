@@ -8,14 +8,12 @@
 
 #include "anneal/schedules.h"
 
-#define LEAST_SECONDS 0.2
-
-void regal_auto_cap_plans(regal_search *stage, double seconds_per_op,
-                          uint64_t most) {
+void regal_auto_cap_plans(regal_search *stage, double seconds,
+                          double seconds_per_op, uint64_t most) {
   if (!regal_budget_is_counted(&stage->budget))
     return;
-  double seconds = fmax(regal_schedule_seconds(stage), LEAST_SECONDS);
-  double plans = ceil(seconds / (seconds_per_op * stage->problem->ops));
+  double time = fmax(regal_schedule_seconds(stage), seconds);
+  double plans = ceil(time / (seconds_per_op * stage->problem->ops));
   regal_budget_cap(&stage->budget,
                    plans < (double)most ? (uint64_t)plans : most);
 }

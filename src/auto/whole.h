@@ -9,10 +9,10 @@
 
 #include "search/search.h"
 
-/* Caps a budget of evaluations: as many plans as fill the time that the moves
- * would take, or a fraction of a second if that is more, and at most so many.
- * A plan takes so many seconds for each op. Another budget stays as it is. */
-void regal_auto_cap_plans(regal_search *stage, double seconds_per_op,
-                          uint64_t most);
+/* Caps a budget of evaluations: as many plans as take `seconds`, or as long as
+ * the moves would if that is more, and at most so many. A plan takes so long
+ * for each op. Another budget stays as it is. */
+void regal_auto_cap_plans(regal_search *stage, double seconds,
+                          double seconds_per_op, uint64_t most);
 
 #endif

@@ -43,6 +43,7 @@ void regal_search_child(regal_search *parent, const regal_problem *problem,
     child->never_fits = parent->never_fits;
     child->best_fitness = parent->best_fitness;
     child->simulator = parent->simulator;
+    child->fast = parent->fast;
   } else {
     child->budget.target = 0; /* of the parent's objective */
   }
@@ -110,9 +111,27 @@ static bool is_better(const regal_search *search, const regal_plan *plan,
              regal_plan_crossings(search->problem, search->best));
 }
 
+/* The other search gets a copy if it is the fastest so far. */
+static regal_status offer_unlimited(regal_search *search,
+                                    const regal_plan *plan,
+                                    const regal_cost *cost) {
+  regal_search *other = search->unlimited;
+  regal_fitness fitness = {0, cost->runtime_ns, 0};
+  regal_plan *copy;
+  if (!other || !regal_fitness_less(fitness, other->plan_fitness))
+    return REGAL_OK;
+  REGAL_TRY(regal_plan_copy(search->context, plan, &copy));
+  regal_plan_free(other->best);
+  other->best = copy;
+  other->plan_fitness = other->best_fitness = fitness;
+  return REGAL_OK;
+}
+
 regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
   regal_cost cost;
   regal_status status = regal_search_cost(search, plan, &cost);
+  if (status == REGAL_OK)
+    status = offer_unlimited(search, plan, &cost);
   if (status != REGAL_OK) {
     regal_plan_free(plan);
     return status;

@@ -63,6 +63,8 @@ struct regal_search {
   const regal_proposal *proposal; /* or NULL: uniform */
   const regal_proposer *proposer; /* or NULL: no policy */
   const regal_plan *start;        /* or NULL */
+  const regal_plan *fast; /* borrowed, or NULL: of the heuristics' plans the
+                             fastest, whatever its memory */
 
   regal_plan *best;           /* owned; NULL until the first offer */
   regal_fitness plan_fitness; /* of `best` */
@@ -76,6 +78,10 @@ struct regal_search {
   /* For progress; of the root. */
   regal_budget whole; /* what the user gave */
   const char *doing;  /* a stage, NULL at the start */
+
+  /* Borrowed, or NULL: a search for the same without memory limits, which is
+   * offered what this one is offered. */
+  regal_search *unlimited;
 
   /* Of search.c alone. */
   regal_search *parent;       /* or NULL */

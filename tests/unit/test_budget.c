@@ -35,12 +35,12 @@ static void test_default_is_about_a_second(void **state) {
   use_layered(b, 20000);
   assert_int_equal(default_of(b), 15000);
   set_option(b, "devices", "8");
-  assert_int_equal(default_of(b), 1500);
+  assert_int_equal(default_of(b), 1000);
   set_option(b, "devices", "2");
   set_option(b, "transfers", "overlapped");
-  assert_in_range(default_of(b), 6000, 8000);
+  assert_in_range(default_of(b), 5000, 6000);
   set_option(b, "memory-limit", "1GB");
-  assert_int_equal(default_of(b), 1500);
+  assert_int_equal(default_of(b), 1000);
   set_option(b, "method", "brkga");
   assert_int_equal(default_of(b), 5000);
   use_layered(b, 100);
@@ -69,16 +69,16 @@ static void test_whole_plans(void **state) {
   use_layered(b, 10000);
   search_begin(b);
   b->search.budget.limit = 1000;
-  regal_auto_cap_plans(&b->search, 1e-6, 500);
+  regal_auto_cap_plans(&b->search, 0.2, 1e-6, 500);
   assert_int_equal(b->search.budget.limit, 20);
   b->search.budget.limit = 100000;
-  regal_auto_cap_plans(&b->search, 1e-6, 5000);
+  regal_auto_cap_plans(&b->search, 0.2, 1e-6, 5000);
   assert_int_equal(b->search.budget.limit, 500);
   b->search.budget.limit = 100000;
-  regal_auto_cap_plans(&b->search, 1e-6, 50);
+  regal_auto_cap_plans(&b->search, 0.2, 1e-6, 50);
   assert_int_equal(b->search.budget.limit, 50);
   b->search.budget.limit = REGAL_NO_LIMIT;
-  regal_auto_cap_plans(&b->search, 1e-6, 50);
+  regal_auto_cap_plans(&b->search, 0.2, 1e-6, 50);
   assert_false(regal_budget_is_counted(&b->search.budget));
 }
 

@@ -33,5 +33,5 @@ eval "PATH=$work/venv/bin:$PATH python -c $line"
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -p no:cacheprovider python/tests
 "$work/venv/bin/mypy" --disallow-untyped-defs --cache-dir "$work/types" \
-  -m regal._graph -m regal._library -m regal._machine -m regal._plan \
-  -m regal._search -m regal._tables
+  -m regal._arrays -m regal._graph -m regal._library -m regal._machine \
+  -m regal._plan -m regal._networkx -m regal._search -m regal._tables

@@ -13,8 +13,11 @@ from typing import (Any, Dict, Iterator, List, NamedTuple, Optional, Sequence,
 
 import numpy as np
 
+from ._arrays import (GraphArrays, check_length, check_ports, column,
+                      outputs_of, places_of, rows, vector)
 from ._library import (Context, Handle, MisuseError, Options, PathLike, decode,
                        encode, enum_names, ffi, lib, path_bytes, report_text)
+from ._networkx import fill, networkx_of
 
 Input = Union[int, Tuple[int, int]]
 
@@ -58,43 +61,6 @@ class Op(NamedTuple):
     group: Optional[str]
 
 
-def _array(pointer: Any, count: int, dtype: Any) -> np.ndarray:
-    """A copy of a C array."""
-    size = count * np.dtype(dtype).itemsize
-    if not size:
-        return np.empty(0, dtype)
-    made: np.ndarray = np.frombuffer(ffi.buffer(pointer, size), dtype).copy()
-    return made
-
-
-class _Arrays:
-    """A finished graph's arrays, with the library's own op numbers."""
-
-    def __init__(self, graph: Any) -> None:
-        c = ffi.new("regal_graph_arrays *")
-        lib.regal_graph_read(graph, c)
-        n, u32, i64 = c.ops, np.uint32, np.int64
-        self.id = _array(c.id, n, u32)
-        self.op_of_id = _array(c.op_of_id, c.ids, u32)
-        self.run_ns = _array(c.run_ns, n, i64)
-        self.temporary_bytes = _array(c.temporary_bytes, n, i64)
-        self.resident_bytes = _array(c.resident_bytes, n, i64)
-        self.output_begin = _array(c.output_begin, n + 1, u32)
-        self.producer = _array(c.producer, c.tensors, u32)
-        self.bytes = _array(c.bytes, c.tensors, i64)
-        self.is_final = _array(c.is_final, c.tensors, np.bool_)
-        self.may_reuse = _array(c.may_reuse, c.tensors, np.bool_)
-        self.input_begin = _array(c.input_begin, n + 1, u32)
-        self.input = _array(c.input, self.input_begin[-1], u32)
-        self.control_begin = _array(c.control_begin, n + 1, u32)
-        self.control = _array(c.control, self.control_begin[-1], u32)
-        self.parameter_bytes = _array(c.parameter_bytes, c.parameters, i64)
-        self.parameter_begin = _array(c.parameter_begin, n + 1, u32)
-        self.parameter = _array(c.parameter, self.parameter_begin[-1], u32)
-        # The library's op numbers in the order of ids.
-        self.by_id = np.argsort(self.id, kind="stable")
-
-
 class Graph:
     """A computation graph: ops, their outputs, and who reads what.
 
@@ -110,7 +76,7 @@ class Graph:
         self._builder: Optional[Handle] = self._context.make(
             "regal_builder", lib.regal_builder_create, lib.regal_builder_free)
         self._graph: Optional[Handle] = None
-        self._read: Optional[_Arrays] = None
+        self._read: Optional[GraphArrays] = None
         self._lock = threading.Lock()
 
     # -- Building --------------------------------------------------------------
@@ -145,7 +111,7 @@ class Graph:
                                        int(resident_bytes), place))
         op = int(place[0])
         last = set(range(len(outputs)) if final is True else final or ())
-        _check_ports("final", last, outputs)
+        check_ports("final", last, outputs)
         for port, size in enumerate(outputs):
             check(lib.regal_builder_add_output(builder, op, int(size),
                                                port in last))
@@ -274,9 +240,9 @@ class Graph:
     # -- Reading ---------------------------------------------------------------
 
     @property
-    def _arrays(self) -> _Arrays:
+    def _arrays(self) -> GraphArrays:
         if self._read is None:
-            self._read = _Arrays(self.pointer)
+            self._read = GraphArrays(self.pointer)
         return self._read
 
     def __len__(self) -> int:
@@ -371,16 +337,16 @@ class Graph:
         (producer, consumer) or (producer, consumer, output) arrays. control:
         (before, after) arrays. parameter_uses: (op, parameter) arrays.
         """
-        run = _vector("run_ns", run_ns)
+        run = vector("run_ns", run_ns)
         count = len(run)
-        columns = {"temporary_bytes": _column(temporary_bytes, count,
+        columns = {"temporary_bytes": column(temporary_bytes, count,
                                               "temporary_bytes"),
-                   "resident_bytes": _column(resident_bytes, count,
+                   "resident_bytes": column(resident_bytes, count,
                                              "resident_bytes")}
-        sizes, last = _outputs(tensors, final, count)
-        _check_length("names", names, count)
-        _check_length("devices", devices, count)
-        _check_length("groups", groups, count)
+        sizes, last = outputs_of(tensors, final, count)
+        check_length("names", names, count)
+        check_length("devices", devices, count)
+        check_length("groups", groups, count)
         graph = cls()
         for op in range(count):
             graph.add_op(
@@ -392,9 +358,9 @@ class Graph:
                 group=groups[op] if groups is not None else None)
         graph._add_reuse(may_reuse, tensors)
         graph._add_edges(edges, control)
-        for size in _vector("parameter_bytes", parameter_bytes):
+        for size in vector("parameter_bytes", parameter_bytes):
             graph.add_parameter(size)
-        for op, parameter in _rows("parameter_uses", parameter_uses, 2):
+        for op, parameter in rows("parameter_uses", parameter_uses, 2):
             graph._context.check(lib.regal_builder_add_parameter_use(
                 graph._open(), op, parameter))
         return graph
@@ -402,17 +368,19 @@ class Graph:
     def _add_edges(self, edges: Any, control: Any) -> None:
         add = lib.regal_builder_add_input
         builder, check = self._open(), self._context.check
-        for edge in _rows("edges", edges, 2, 3):
+        for edge in rows("edges", edges, 2, 3):
             check(add(builder, edge[1], edge[0],
                       edge[2] if len(edge) > 2 else 0))
-        for before, after in _rows("control", control, 2):
+        for before, after in rows("control", control, 2):
             check(lib.regal_builder_add_control(builder, before, after))
 
     def _add_reuse(self, may_reuse: Any, tensors: Any) -> None:
         if may_reuse is None:
             return
-        for place, (op, port) in zip(may_reuse, _places(tensors)):
-            if place:
+        tensor_places = [] if tensors is None else places_of(tensors)
+        check_length("may_reuse", may_reuse, len(tensor_places))
+        for given, (op, port) in zip(may_reuse, tensor_places):
+            if given:
                 self._context.check(lib.regal_builder_set_may_reuse(
                     self._open(), op, port))
 
@@ -460,52 +428,13 @@ class Graph:
         bytes of each parameter. Ids are positions in `source.nodes`.
         """
         graph = cls()
-        for size in source.graph.get("parameters", ()):
-            graph.add_parameter(size)
-        ids = {node: i for i, node in enumerate(source.nodes)}
-        for node, given in source.nodes(data=True):
-            known = {k: v for k, v in given.items() if k in _NODE_ATTRIBUTES}
-            known.setdefault("name", str(node))
-            if "outputs" not in known:
-                sizes = [int(edge.get("bytes", 0))
-                         for _, _, edge in source.out_edges(node, data=True)
-                         if not edge.get("control")]
-                known["outputs"] = [max(sizes, default=0)]
-            graph.add_op(**known)
-        for producer, consumer, edge in source.edges(data=True):
-            if edge.get("control"):
-                graph.add_control(ids[producer], ids[consumer])
-            else:
-                graph.add_input(ids[consumer], ids[producer],
-                                edge.get("port", 0))
+        fill(graph, source)
         return graph
 
     def to_networkx(self) -> Any:
         """A networkx MultiDiGraph whose nodes are ids (see from_networkx)."""
-        import networkx  # type: ignore
+        return networkx_of(self)
 
-        made = networkx.MultiDiGraph(
-            parameters=self._arrays.parameter_bytes.tolist())
-        ops = self.ops
-        sizes = {op.id: op.outputs for op in ops}
-        for op in ops:
-            made.add_node(op.id, **{name: getattr(op, name)
-                                    for name in _NODE_ATTRIBUTES})
-        for op in ops:
-            for producer, port in op.inputs:
-                made.add_edge(producer, op.id, port=port,
-                              bytes=sizes[producer][port])
-            for before in op.control:
-                made.add_edge(before, op.id, control=True)
-        return made
-
-
-_NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
-                    "temporary_bytes", "resident_bytes", "parameters",
-                    "device", "group")
-
-
-# -- Arrays of callers, checked ------------------------------------------------
 
 def _tensor(source: Any) -> Tuple[Any, Any]:
     """(producer, output) of an input."""
@@ -513,87 +442,3 @@ def _tensor(source: Any) -> Tuple[Any, Any]:
         producer, port = source
         return producer, port
     return source, 0
-
-
-def _check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
-    for port in ports:
-        if not 0 <= port < len(outputs):
-            raise MisuseError(f"{what}: there is no output {port}, the op has "
-                              f"{len(outputs)}")
-
-
-def _check_length(what: str, values: Optional[Sequence[Any]],
-                  count: int) -> None:
-    if values is not None and len(values) != count:
-        raise MisuseError(f"{what}: found {len(values)} entries, expected "
-                          f"{count}")
-
-
-def _vector(what: str, values: Any) -> List[int]:
-    if values is None:
-        return []
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
-        raise MisuseError(f"{what}: found an array of {array.ndim} dimensions "
-                          f"and type {array.dtype}, expected one dimension of "
-                          "whole numbers")
-    return [int(value) for value in array.tolist()]
-
-
-def _column(values: Any, count: int, what: str) -> List[int]:
-    if values is None:
-        return [0] * count
-    column = _vector(what, values)
-    _check_length(what, column, count)
-    return column
-
-
-def _rows(what: str, columns: Any, *widths: int) -> Any:
-    if columns is None:
-        return []
-    vectors = [_vector(what, column) for column in columns]
-    if len(vectors) not in widths or len({len(v) for v in vectors}) > 1:
-        raise MisuseError(f"{what}: found {len(vectors)} arrays of lengths "
-                          f"{[len(v) for v in vectors]}, expected "
-                          f"{' or '.join(map(str, widths))} of one length")
-    return zip(*vectors)
-
-
-def _is_pair(tensors: Any) -> bool:
-    return isinstance(tensors, tuple) and len(tensors) == 2
-
-
-def _places(tensors: Any) -> Any:
-    """(op, output) of each tensor."""
-    if not _is_pair(tensors):
-        return [(op, 0) for op in range(len(tensors))]
-    seen: Dict[int, int] = {}
-    places = []
-    for op in _vector("tensors", tensors[0]):
-        port = seen.get(op, 0)
-        seen[op] = port + 1
-        places.append((op, port))
-    return places
-
-
-def _outputs(tensors: Any, final: Any,
-             count: int) -> Tuple[List[List[int]], List[List[int]]]:
-    """The bytes of each op's outputs, and those that are final."""
-    sizes: List[List[int]] = [[] for _ in range(count)]
-    last: List[List[int]] = [[] for _ in range(count)]
-    if tensors is None:
-        _check_length("final", final, 0)
-        return sizes, last
-    if not _is_pair(tensors):
-        _check_length("tensors", tensors, count)
-    values = _vector("tensors", tensors[1] if _is_pair(tensors) else tensors)
-    places = _places(tensors)
-    _check_length("final", final, len(places))
-    _check_length("tensors", values, len(places))
-    for i, (op, port) in enumerate(places):
-        if not 0 <= op < count:
-            raise MisuseError(f"tensors: there is no op {op}")
-        sizes[op].append(values[i])
-        if final is not None and final[i]:
-            last[op].append(port)
-    return sizes, last

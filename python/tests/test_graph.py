@@ -113,6 +113,8 @@ def test_plain_arrays():
     (dict(run_ns=[1, 2], edges=([0], [0, 1])), "lengths .1, 2."),
     (dict(run_ns=[1], tensors=([3], [4])), "tensors: there is no op 3"),
     (dict(run_ns=[1], final=[True]), "final: found 1 entries, expected 0"),
+    (dict(run_ns=[1], may_reuse=[True]),
+     "may_reuse: found 1 entries, expected 0"),
 ])
 def test_bad_arrays_are_refused(arrays, message):
     with pytest.raises(regal.MisuseError, match=message):

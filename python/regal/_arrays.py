@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays: those of a finished graph, and those that callers give, checked."""
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._library import MisuseError, ffi, lib
+
+
+def _array(pointer: Any, count: int, dtype: Any) -> np.ndarray:
+    """A copy of a C array."""
+    size = count * np.dtype(dtype).itemsize
+    if not size:
+        return np.empty(0, dtype)
+    made: np.ndarray = np.frombuffer(ffi.buffer(pointer, size), dtype).copy()
+    return made
+
+
+class GraphArrays:
+    """A finished graph's arrays, with the library's own op numbers."""
+
+    def __init__(self, graph: Any) -> None:
+        c = ffi.new("regal_graph_arrays *")
+        lib.regal_graph_read(graph, c)
+        n, u32, i64 = c.ops, np.uint32, np.int64
+        self.id = _array(c.id, n, u32)
+        self.op_of_id = _array(c.op_of_id, c.ids, u32)
+        self.run_ns = _array(c.run_ns, n, i64)
+        self.temporary_bytes = _array(c.temporary_bytes, n, i64)
+        self.resident_bytes = _array(c.resident_bytes, n, i64)
+        self.output_begin = _array(c.output_begin, n + 1, u32)
+        self.producer = _array(c.producer, c.tensors, u32)
+        self.bytes = _array(c.bytes, c.tensors, i64)
+        self.is_final = _array(c.is_final, c.tensors, np.bool_)
+        self.may_reuse = _array(c.may_reuse, c.tensors, np.bool_)
+        self.input_begin = _array(c.input_begin, n + 1, u32)
+        self.input = _array(c.input, self.input_begin[-1], u32)
+        self.control_begin = _array(c.control_begin, n + 1, u32)
+        self.control = _array(c.control, self.control_begin[-1], u32)
+        self.parameter_bytes = _array(c.parameter_bytes, c.parameters, i64)
+        self.parameter_begin = _array(c.parameter_begin, n + 1, u32)
+        self.parameter = _array(c.parameter, self.parameter_begin[-1], u32)
+        # The library's op numbers in the order of ids.
+        self.by_id = np.argsort(self.id, kind="stable")
+
+
+# -- Arrays of callers ---------------------------------------------------------
+
+def check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
+    for port in ports:
+        if not 0 <= port < len(outputs):
+            raise MisuseError(f"{what}: there is no output {port}, the op has "
+                              f"{len(outputs)}")
+
+
+def check_length(what: str, values: Optional[Sequence[Any]],
+                  count: int) -> None:
+    if values is not None and len(values) != count:
+        raise MisuseError(f"{what}: found {len(values)} entries, expected "
+                          f"{count}")
+
+
+def vector(what: str, values: Any) -> List[int]:
+    if values is None:
+        return []
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+        raise MisuseError(f"{what}: found an array of {array.ndim} dimensions "
+                          f"and type {array.dtype}, expected one dimension of "
+                          "whole numbers")
+    return [int(value) for value in array.tolist()]
+
+
+def column(values: Any, count: int, what: str) -> List[int]:
+    if values is None:
+        return [0] * count
+    column = vector(what, values)
+    check_length(what, column, count)
+    return column
+
+
+def rows(what: str, columns: Any, *widths: int) -> Any:
+    if columns is None:
+        return []
+    vectors = [vector(what, column) for column in columns]
+    if len(vectors) not in widths or len({len(v) for v in vectors}) > 1:
+        raise MisuseError(f"{what}: found {len(vectors)} arrays of lengths "
+                          f"{[len(v) for v in vectors]}, expected "
+                          f"{' or '.join(map(str, widths))} of one length")
+    return zip(*vectors)
+
+
+def _is_pair(tensors: Any) -> bool:
+    return isinstance(tensors, tuple) and len(tensors) == 2
+
+
+def places_of(tensors: Any) -> Any:
+    """(op, output) of each tensor."""
+    if not _is_pair(tensors):
+        return [(op, 0) for op in range(len(tensors))]
+    seen: Dict[int, int] = {}
+    places = []
+    for op in vector("tensors", tensors[0]):
+        port = seen.get(op, 0)
+        seen[op] = port + 1
+        places.append((op, port))
+    return places
+
+
+def outputs_of(tensors: Any, final: Any,
+             count: int) -> Tuple[List[List[int]], List[List[int]]]:
+    """The bytes of each op's outputs, and those that are final."""
+    sizes: List[List[int]] = [[] for _ in range(count)]
+    last: List[List[int]] = [[] for _ in range(count)]
+    if tensors is None:
+        check_length("final", final, 0)
+        return sizes, last
+    if not _is_pair(tensors):
+        check_length("tensors", tensors, count)
+    values = vector("tensors", tensors[1] if _is_pair(tensors) else tensors)
+    places = places_of(tensors)
+    check_length("final", final, len(places))
+    check_length("tensors", values, len(places))
+    for i, (op, port) in enumerate(places):
+        if not 0 <= op < count:
+            raise MisuseError(f"tensors: there is no op {op}")
+        sizes[op].append(values[i])
+        if final is not None and final[i]:
+            last[op].append(port)
+    return sizes, last

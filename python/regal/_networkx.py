@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of networkx: Graph.from_networkx and Graph.to_networkx."""
+from typing import Any
+
+_NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
+                    "temporary_bytes", "resident_bytes", "parameters",
+                    "device", "group")
+
+
+def fill(graph: Any, source: Any) -> None:
+    """Adds all of a networkx graph to a graph under construction."""
+    for size in source.graph.get("parameters", ()):
+        graph.add_parameter(size)
+    ids = {node: i for i, node in enumerate(source.nodes)}
+    for node, given in source.nodes(data=True):
+        known = {k: v for k, v in given.items() if k in _NODE_ATTRIBUTES}
+        known.setdefault("name", str(node))
+        if "outputs" not in known:
+            sizes = [int(edge.get("bytes", 0))
+                     for _, _, edge in source.out_edges(node, data=True)
+                     if not edge.get("control")]
+            known["outputs"] = [max(sizes, default=0)]
+        graph.add_op(**known)
+    for producer, consumer, edge in source.edges(data=True):
+        if edge.get("control"):
+            graph.add_control(ids[producer], ids[consumer])
+        else:
+            graph.add_input(ids[consumer], ids[producer],
+                            edge.get("port", 0))
+
+
+def networkx_of(graph: Any) -> Any:
+    """A MultiDiGraph of a graph."""
+    import networkx  # type: ignore
+
+    made = networkx.MultiDiGraph(
+        parameters=graph._arrays.parameter_bytes.tolist())
+    ops = graph.ops
+    sizes = {op.id: op.outputs for op in ops}
+    for op in ops:
+        made.add_node(op.id, **{name: getattr(op, name)
+                                for name in _NODE_ATTRIBUTES})
+    for op in ops:
+        for producer, port in op.inputs:
+            made.add_edge(producer, op.id, port=port,
+                          bytes=sizes[producer][port])
+        for before in op.control:
+            made.add_edge(before, op.id, control=True)
+    return made

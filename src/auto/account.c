@@ -11,7 +11,7 @@
 /* "12.34%", the gap to the lower bound; where there is none, the cost. */
 static void tell_cost(const regal_search *search, char *cost, size_t room) {
   bool memory = search->problem->objective == REGAL_MEMORY;
-  int64_t bound = memory ? search->bound.peak_bytes : search->bound.runtime_ns;
+  int64_t bound = regal_search_known_bound(search);
   int64_t value = search->best_fitness.value;
   if (bound > 0 || !value)
     snprintf(cost, room, "%.2f%%",

@@ -132,9 +132,9 @@ static void put_gap(regal_text *text, const regal_result *result) {
   uint64_t assumed = result->problem->graph->assumed_sizes;
   regal_text_format(text, "%-12s", "quality");
   if (assumed)
-    regal_text_format(text,
-                      "unknown: the sizes of %" PRIu64 " tensor%s assumed\n",
-                      assumed, assumed == 1 ? " is" : "s are");
+    regal_text_format(
+        text, "unknown: the size%s of %" PRIu64 " tensor%s assumed\n",
+        assumed == 1 ? "" : "s", assumed, assumed == 1 ? " is" : "s are");
   else if (value == bound)
     regal_text_format(text, "proven optimal: %s equals the lower bound\n",
                       memory ? "peak memory" : "run time");

@@ -200,6 +200,10 @@ bool regal_search_should_stop(regal_search *search) {
 
 /* -- Reports --------------------------------------------------------------- */
 
+int64_t regal_search_known_bound(const regal_search *search) {
+  return search->problem->graph->assumed_sizes ? 0 : objective_bound(search);
+}
+
 static regal_search *root_of(regal_search *search) {
   while (search->parent)
     search = search->parent;
@@ -273,7 +277,7 @@ void regal_search_report(regal_search *search, bool improved) {
       .evaluations = evaluations_of_all(search),
       .seconds = now - root->began,
       .best = best.value,
-      .bound = objective_bound(shown),
+      .bound = regal_search_known_bound(shown),
       .fits = best.excess == 0,
       .stage = root->doing ? root->doing : "",
   };
@@ -290,7 +294,7 @@ void regal_search_mark(regal_search *search, const char *what) {
       .evaluations = evaluations_of_all(search),
       .seconds = regal_seconds() - root_of(search)->began,
       .best = search->best_fitness.value,
-      .bound = objective_bound(search),
+      .bound = regal_search_known_bound(search),
       .fits = search->best_fitness.excess == 0,
       .stage = "",
   };

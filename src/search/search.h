@@ -129,6 +129,9 @@ double regal_search_energy(const regal_problem *problem, regal_fitness fitness);
 void regal_search_note(regal_search *search, regal_fitness fitness);
 /* True when budget, target, bound or the user end the search; sets stop. */
 bool regal_search_should_stop(regal_search *search);
+/* The lower bound of the objective that may be told; 0: none. Where sizes were
+ * assumed the search goes by its bounds, but nothing is proven. */
+int64_t regal_search_known_bound(const regal_search *search);
 /* Calls the progress function: always if `improved`, else a few times a
  * second. */
 void regal_search_report(regal_search *search, bool improved);

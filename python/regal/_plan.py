@@ -264,6 +264,24 @@ class Plan:
                                            self._result.plan,
                                            path_bytes(path)))
 
+    def save_onnx(self, path: PathLike, model: PathLike) -> None:
+        """Writes the ONNX model that the graph was read from with its nodes in
+        the plan's order, and device and step of each op as metadata."""
+        context = Context()
+        context.check(lib.regal_plan_save_onnx(
+            context.pointer, self._result, path_bytes(model),
+            path_bytes(path)))
+
+    def draw(self, path: PathLike) -> None:
+        """A picture of the graph with devices and steps, at most 2000 ops: SVG,
+        or DOT for Graphviz if the path ends in ".dot"."""
+        dot = os.fspath(path).endswith(".dot")
+        context = Context()
+        context.check(lib.regal_plan_draw(
+            context.pointer, self._result,
+            lib.REGAL_PICTURE_DOT if dot else lib.REGAL_PICTURE_SVG,
+            path_bytes(path)))
+
     def summary(self) -> str:
         """The result as text, as `regal optimize` prints it."""
         return report_text(Context(), lib.regal_report_summary, self._result)

@@ -127,8 +127,8 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
 
     objective: "runtime" or "memory" (the largest peak). time: seconds.
     evaluations: the budget; with it alone the plan depends on the seed, not on
-    the machine at hand. Without both the budget is the program's own: about a
-    second for `auto`, and the same plan each time. method: one of
+    the machine at hand. Without both the budget is the program's own, which
+    depends on the graph alone: the same plan each time. method: one of
     `regal.methods()`. threads: 0 is one for each core. start: a plan to begin
     with (a Plan, a file, or steps); the result is never worse, and without a
     machine it is that of the Plan or of the file. progress: called

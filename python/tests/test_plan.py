@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import regal
+from conftest import SOURCES
 
 MACHINE = dict(devices=2, latency="100ns")
 
@@ -177,6 +178,24 @@ def test_files(diamond, plan, tmp_path):
     assert (tmp_path / "p.trace.json").stat().st_size > 100
     with pytest.raises(regal.FileError):
         plan.save(tmp_path / "absent" / "p.plan")
+
+
+def test_pictures(plan, tmp_path):
+    plan.draw(tmp_path / "g.svg")
+    assert "<svg" in (tmp_path / "g.svg").read_text()
+    plan.draw(tmp_path / "g.dot")
+    assert (tmp_path / "g.dot").read_text().startswith("digraph")
+    with pytest.raises(regal.Error):  # the graph is of no model
+        plan.save_onnx(tmp_path / "o.onnx", tmp_path / "absent.onnx")
+
+
+def test_onnx(tmp_path):
+    model = SOURCES / "tests" / "graphs" / "onnx" / "transformer.onnx"
+    graph = regal.Graph.load(model, roofline="a100")
+    assert graph.notes and len(graph) > 10
+    plan = regal.optimize(graph, regal.Machine(devices=2), evaluations=500)
+    plan.save_onnx(tmp_path / "o.onnx", model)
+    assert len(regal.Graph.load(tmp_path / "o.onnx")) == len(graph)
 
 
 def test_texts(plan):

@@ -35,3 +35,9 @@ REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
 "$work/venv/bin/mypy" --disallow-untyped-defs --cache-dir "$work/types" \
   -m regal._arrays -m regal._graph -m regal._library -m regal._machine \
   -m regal._plan -m regal._networkx -m regal._search -m regal._tables
+
+# The version that was measured (docs/torch.md); it needs no GPU for this.
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check \
+  torch==2.11.0 torchvision==0.26.0 nbclient nbformat ipykernel
+REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
+  -p no:cacheprovider -p no:logging python/tests/test_torch.py

@@ -356,10 +356,12 @@ def main():
         [m for m in given.models.split(",") if m],
         [int(b) for b in given.batches.split(",")], given.modes.split(","),
     )
+    import regal
     import torch
     from regal.torch import calibrate
 
-    data = {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
+    data = {"device": torch.cuda.get_device_name(),
+            "build": f"regal {regal.__build__}, torch {torch.__version__}",
             "sharing": vars(calibrate()), "rows": []}
     print(f"calibrated: {data['sharing']}, {end - time.time():.0f} s left", flush=True)
     path = os.path.join(given.out, "plans.json")

@@ -30,6 +30,8 @@ for _error in (Error, FileError, InputError, InternalError, InvalidPlanError,
 del _error
 
 __version__ = decode(lib.regal_version()) or ""
+#: One line: version, commit, compiler and flags of the library.
+__build__ = decode(lib.regal_build_id()) or ""
 
 __all__ = [
     "Bound", "Cost", "Error", "FileError", "Graph", "GraphInfo", "InputError",

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """regal.torch where there is no GPU: capture, apply, threads, tracing."""
+import re
+
 import pytest
 
 import regal
+from conftest import SOURCES
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -162,3 +165,32 @@ def test_without_a_gpu_models_are_left_to_inductor(branches):
         found = compiled(x)
     with torch.no_grad():
         torch.testing.assert_close(found, model(x), rtol=1e-4, atol=1e-5)
+
+
+# -- What the documentation shows ---------------------------------------------
+
+BLOCK = re.compile(
+    r"^(<!-- not run[^\n]*\n)?```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("torchvision", reason="torchvision is not installed")
+    monkeypatch.chdir(tmp_path)
+    text = (SOURCES / "docs" / "torch.md").read_text(encoding="utf-8")
+    names = {}
+    found = [b for b in BLOCK.finditer(text) if not b[1]]
+    assert len(found) >= 2
+    for block in found:
+        line = text[:block.start(2)].count("\n")
+        exec(compile("\n" * line + block[2], "docs/torch.md", "exec"), names)
+
+
+def test_the_notebook_runs(tmp_path):
+    pytest.importorskip("torchvision", reason="torchvision is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is missing")
+    client = pytest.importorskip("nbclient", reason="nbclient is missing")
+    path = SOURCES / "examples" / "model_to_plan.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    client.NotebookClient(notebook, timeout=120, resources={
+        "metadata": {"path": str(tmp_path)}}).execute()
+    assert sum(c.cell_type == "code" for c in notebook.cells) >= 4

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and a figure of what plans.py measured: report.py FOLDER DUMP.json...
+
+Writes FOLDER/plans.csv (a row per model, batch and mode), predictions.csv (a
+row per plan that was tried at batch 1), README.md with both as tables, and, by
+gnuplot, predictions.svg. Of two rows for one case the later dump's counts. The
+dumps themselves have every plan of every model and are not kept.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+
+TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
+         "chains", "heft", "regal", "call"]
+PLAN_FIELDS = (
+    ["model", "batch", "mode", "kernels"] + [t + "_us" for t in TIMES]
+    + ["speedup", "difference", "inductor_difference", "held_bytes",
+       "one_stream_bytes", "planning_s", "chosen", "device", "build"]
+)
+PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",
+                     "predicted_us", "crossings"]
+
+
+def merged(paths):
+    """All rows by case, the later dump's first."""
+    rows = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            dump = json.load(file)
+        for row in dump["rows"]:
+            key = row["model"], row["batch"], row["mode"]
+            known = rows.setdefault(key, {})
+            known.update(row)
+            known["device"], known["build"] = dump["device"], dump["build"]
+    return rows
+
+
+def speedup(row):
+    """Of the plan over the better of reduce-overhead and one stream."""
+    others = [row.get("reduce_overhead_us"), row.get("one_stream_us")]
+    others = [t for t in others if t]
+    return min(others) / row["regal_us"] if others and row.get("regal_us") else None
+
+
+def plan_rows(rows):
+    for row in rows.values():
+        if not row.get("regal_us"):
+            continue
+        row = dict(row, speedup=speedup(row), chosen="; ".join(row["chosen"]))
+        yield {f: shown(row.get(f)) for f in PLAN_FIELDS}
+
+
+def shown(value):
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else value
+
+
+def prediction_rows(rows):
+    """Plans of the search: those have a prediction of its own model too."""
+    for (model, _, _), row in rows.items():
+        for graph in row.get("plans", ()):
+            for plan in graph["plans"]:
+                if plan["searched_us"] and plan["label"] != "one stream":
+                    yield {
+                        "model": model, "plan": plan["label"],
+                        **{f: shown(plan[f]) for f in PREDICTION_FIELDS[2:]},
+                    }
+
+
+def write_csv(path, fields, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def errors(rows, column):
+    return [abs(float(r[column]) / float(r["measured_us"]) - 1) for r in rows]
+
+
+def mean(values):
+    return sum(values) / len(values) if values else float("nan")
+
+
+def number(text):
+    return f"{float(text):.0f}" if text != "" else "-"
+
+
+def plan_table(rows):
+    yield ("| model | batch | mode | eager | default | reduce-overhead | "
+           "max-autotune | one stream | chains | heft | plan | call | speedup |")
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    for row in rows:
+        times = " | ".join(number(row[t + "_us"]) for t in TIMES)
+        yield (f"| {row['model']} | {row['batch']} | {row['mode']} | {times} | "
+               f"{float(row['speedup']):.2f} |")
+
+
+def prediction_table(rows):
+    yield "| model | plans | search's model | with sharing | largest |"
+    yield "|---|---|---|---|---|"
+    by_model = {}
+    for row in rows:
+        by_model.setdefault(row["model"], []).append(row)
+    before, after = [], []
+    for model, found in by_model.items():
+        b, a = errors(found, "searched_us"), errors(found, "predicted_us")
+        before.append(mean(b))
+        after.append(mean(a))
+        yield (f"| {model} | {len(found)} | {mean(b):.1%} | {mean(a):.1%} | "
+               f"{max(a):.1%} |")
+    yield (f"| mean over models | {len(rows)} | {mean(before):.1%} | "
+           f"{mean(after):.1%} | |")
+
+
+FIGURE = """set terminal svg size 860,420 font 'sans-serif,13'
+set output 'predictions.svg'
+set datafile separator ','
+set logscale xy
+set xlabel 'measured, us'
+set key off
+set grid lc rgb '#dddddd'
+set multiplot layout 1,2
+set ylabel 'predicted, us'
+set title "the search's model"
+plot x lc rgb '#888888', 'predictions.csv' every ::1 using 3:4 \
+  pt 7 ps .5 lc rgb '#0072b2'
+set title 'with sharing, calibrated on other networks'
+plot x lc rgb '#888888', 'predictions.csv' every ::1 using 3:5 \
+  pt 7 ps .5 lc rgb '#d55e00'
+"""
+
+
+def main():
+    folder, dumps = sys.argv[1], sys.argv[2:]
+    rows = merged(dumps)
+    plans, predictions = list(plan_rows(rows)), list(prediction_rows(rows))
+    write_csv(os.path.join(folder, "plans.csv"), PLAN_FIELDS, plans)
+    write_csv(os.path.join(folder, "predictions.csv"), PREDICTION_FIELDS,
+              predictions)
+    builds = sorted({f"{r['device']}, {r['build']}" for r in plans})
+    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
+        print("# Plans on a GPU\n\nMade by bench/gpu/plans.py and "
+              "bench/gpu/report.py; docs/torch.md says what the columns are. "
+              "Microseconds.\n", file=file)
+        print("\n".join(f"- {b}" for b in builds) + "\n", file=file)
+        print("\n".join(plan_table(plans)) + "\n\n## Predicted and measured\n\n"
+              "Mean relative error of the predicted times of plans that were "
+              "tried at batch 1.\n\n" + "\n".join(prediction_table(predictions))
+              + "\n\n![Predicted against measured](predictions.svg)", file=file)
+    subprocess.run(["gnuplot"], input=FIGURE, text=True, cwd=folder, check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ import { RUN } from "./data.js";
 import { drawChain, drawGaps, drawLane, firstVisible, outlineStep } from "./draw_lanes.js";
 import { drawMemory, memoryLabel } from "./draw_memory.js";
 import { profileOf } from "./live.js";
-import { laneOf, rowsOf } from "./rows.js";
+import { indexLanes, rowsOf } from "./rows.js";
 import { pan, redraw, select, selectedOp, selectMoment, setSpan, state, zoom } from "./state.js";
 import { theme } from "./theme.js";
 import { hideTip, showTip } from "./tip.js";
@@ -24,17 +24,14 @@ export class Chart {
       "aria-label": `Timeline and memory of ${plan.name}: ${plan.figures.runtime[0]}, peak ${plan.figures.peak[0]}. Arrow keys move, + and - zoom.`,
     });
     this.canvas.style.height = `${this.height}px`;
-    this.rowOfStep = new Map();
+    this.lanes = indexLanes(plan, this.rows);
     this.pointers = new Map();
     this.cursor = null;
     this.addGestures();
   }
 
   laneOfStep(step) {
-    if (!this.rowOfStep.has(step)) {
-      this.rowOfStep.set(step, laneOf(this.rows, this.plan, step));
-    }
-    return this.rowOfStep.get(step);
+    return this.rows[this.lanes[step]];
   }
 
   get gutter() {

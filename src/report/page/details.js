@@ -82,14 +82,18 @@ function stepDetails(plan, step) {
 
 // -- A moment ------------------------------------------------------------------
 
+function sizeCell(bytes, held) {
+  const share = element("div", { class: "faint" }, showShare(bytes, held));
+  return element("td", { class: "number" }, showBytes(bytes), share);
+}
+
 function liveRow(plan, copy, held) {
   const { graph } = plan;
   const last = isForever(copy) ? "the end" : stepLink(plan, copy.last);
   return element(
     "tr",
     {},
-    element("td", { class: "number" }, showBytes(graph.bytes[copy.tensor])),
-    element("td", { class: "number" }, showShare(graph.bytes[copy.tensor], held)),
+    sizeCell(graph.bytes[copy.tensor], held),
     element("td", {}, tensorName(graph, copy.tensor)),
     element("td", {}, stepLink(plan, copy.first)),
     element("td", {}, last),
@@ -97,13 +101,7 @@ function liveRow(plan, copy, held) {
 }
 
 function fixedRow(label, bytes, held) {
-  return element(
-    "tr",
-    {},
-    element("td", { class: "number" }, showBytes(bytes)),
-    element("td", { class: "number" }, showShare(bytes, held)),
-    element("td", { colspan: 3 }, label),
-  );
+  return element("tr", {}, sizeCell(bytes, held), element("td", { colspan: 3 }, label));
 }
 
 function fixedRows(plan, device, step, ended, held) {
@@ -119,13 +117,13 @@ function fixedRows(plan, device, step, ended, held) {
     .map(([label, bytes]) => fixedRow(label, bytes, held));
 }
 
-const HEADS = ["size", "share", "tensor", "made by", "last used by"];
+const HEADS = ["size", "tensor", "made by", "last used by"];
 
 function liveTable(plan, device, step, ended, held) {
   const live = step < 0 ? [] : liveAt(plan, device, step, ended);
   const rows = live.slice(0, MOST_ROWS).map((copy) => liveRow(plan, copy, held));
   if (live.length > MOST_ROWS) {
-    rows.push(element("tr", {}, element("td", { colspan: 5 }, `${live.length - MOST_ROWS} more`)));
+    rows.push(element("tr", {}, element("td", { colspan: 4 }, `${live.length - MOST_ROWS} more`)));
   }
   const head = element("tr", {}, ...HEADS.map((text) => element("th", { scope: "col" }, text)));
   return element(

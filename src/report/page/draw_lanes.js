@@ -143,39 +143,57 @@ export function drawGaps(paint, row) {
 
 // -- The critical chain ------------------------------------------------------------
 
-// A line below the steps of the chain, and steps of it that follow one another
-// on different lanes joined.
+// A line below the steps of the chain, which joins those that follow one another
+// on different lanes. In each pixel it goes once from the top to the bottom of
+// what is there, however many steps that is.
+class ChainLine {
+  constructor(context) {
+    this.context = context;
+    this.pixel = NaN;
+  }
+
+  moveTo(x, y) {
+    const pixel = Math.round(x);
+    if (pixel !== this.pixel) {
+      this.flush();
+      this.context.lineTo(pixel, y);
+      this.pixel = pixel;
+      this.low = y;
+      this.high = y;
+    }
+    this.low = Math.min(this.low, y);
+    this.high = Math.max(this.high, y);
+    this.last = y;
+  }
+
+  flush() {
+    if (this.low < this.high) {
+      this.context.lineTo(this.pixel, this.low);
+      this.context.lineTo(this.pixel, this.high);
+      this.context.lineTo(this.pixel, this.last);
+    }
+  }
+}
+
 export function drawChain(paint, plan, laneOfStep) {
   const { context, x } = paint;
   const { chain } = plan;
+  const line = new ChainLine(context);
   const first = firstWhere(0, chain.length, (k) => plan.end[chain[k]] >= state.from);
   context.strokeStyle = theme.colors.chain;
   context.lineWidth = 2.5;
   context.beginPath();
-  let lastX = -Infinity;
-  let lastRow = null;
   for (let k = Math.max(first - 1, 0); k < chain.length; k++) {
     const step = chain[k];
     const row = laneOfStep(step);
     const y = row.y + row.height - 1;
-    const from = x(plan.start[step]);
-    const to = Math.max(x(plan.end[step]), from + 0.5);
-    if (row !== lastRow || from > lastX + 1) {
-      if (lastRow) {
-        context.lineTo(from, y);
-      } else {
-        context.moveTo(from, y);
-      }
-    }
-    if (to > lastX + 0.5 || row !== lastRow) {
-      context.lineTo(to, y);
-      lastX = to;
-    }
-    lastRow = row;
+    line.moveTo(x(plan.start[step]), y);
+    line.moveTo(x(plan.end[step]), y);
     if (plan.start[step] > state.to) {
       break;
     }
   }
+  line.flush();
   context.stroke();
 }
 

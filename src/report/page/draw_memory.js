@@ -25,10 +25,7 @@ function pickPoints(paint, profile, runtime) {
     const end = k + 1 < time.length ? time[k + 1] : runtime;
     const from = Math.max(Math.floor((time[k] - state.from) * scale), 0);
     const to = Math.min(Math.max(Math.ceil((end - state.from) * scale), from + 1), columns);
-    let sum = 0;
-    for (const band of profile.bands) {
-      sum += band[k];
-    }
+    const sum = profile.sum[k];
     for (let column = from; column < to; column++) {
       if (picked[column] < 0 || sum > most[column]) {
         picked[column] = k;

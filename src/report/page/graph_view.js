@@ -244,7 +244,10 @@ export class GraphView {
     const steps = node.ops.map((op) => plan.runStep[op]).sort((a, b) => a - b);
     goTo(plan.index, steps[0]);
     if (steps.length > 1) {
-      reveal(plan.start[steps[0]], Math.max(...steps.map((step) => plan.end[step])));
+      reveal(
+        plan.start[steps[0]],
+        steps.reduce((end, step) => Math.max(end, plan.end[step]), 0),
+      );
     }
   }
 

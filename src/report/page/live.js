@@ -173,44 +173,66 @@ export function profileOf(plan, device) {
   return plan.profiles[device];
 }
 
-function makeProfile(plan, device) {
-  const { graph } = plan;
-  const steps = touches(plan, device);
-  const { from, to } = timesOf(plan, device, steps);
-  const { coming, going } = orderCopies(plan, device);
-  const points = 2 * steps.length + 1;
-  const profile = { steps, time: new Float64Array(points), bands: [] };
-  BANDS.forEach(() => profile.bands.push(new Float64Array(points)));
-  const info = plan.devices[device];
-  const held = new Float64Array(BANDS.length);
-  held[0] = info.parameter_bytes + info.resident_bytes;
-  const put = (point, time) => {
+// What a device holds, while its steps go by in order.
+class Sweep {
+  constructor(plan, device, profile) {
+    this.plan = plan;
+    this.profile = profile;
+    Object.assign(this, orderCopies(plan, device), { came: 0, went: 0, points: 0 });
+    const info = plan.devices[device];
+    this.held = new Float64Array(BANDS.length);
+    this.held[0] = info.parameter_bytes + info.resident_bytes;
+    this.put(0);
+  }
+
+  put(time) {
+    const { profile, held } = this;
+    const point = this.points++;
     profile.time[point] = time;
     held.forEach((bytes, band) => (profile.bands[band][point] = bytes));
-  };
-  put(0, 0);
-  let came = 0;
-  let went = 0;
-  steps.forEach((step, k) => {
+    profile.sum[point] = held.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  count(tensor, sign) {
+    const { graph } = this.plan;
+    this.held[bandOf(graph, tensor)] += sign * graph.bytes[tensor];
+  }
+
+  // Tensors that are written over an input count once the step has ended.
+  arrive(step) {
     const late = [];
-    for (; came < coming.length && coming[came].first <= step; came++) {
-      const { tensor } = coming[came];
-      if (isWrittenOver(plan, coming[came], step)) {
-        late.push(tensor);
+    for (; this.came < this.coming.length && this.coming[this.came].first <= step; this.came++) {
+      const copy = this.coming[this.came];
+      if (isWrittenOver(this.plan, copy, step)) {
+        late.push(copy.tensor);
       } else {
-        held[bandOf(graph, tensor)] += graph.bytes[tensor];
+        this.count(copy.tensor, 1);
       }
     }
-    const temporary = plan.port[step] === RUN ? graph.temporary[plan.op[step]] : 0;
-    held[TEMPORARY] = temporary;
-    put(2 * k + 1, from[k]);
-    held[TEMPORARY] = 0;
-    late.forEach((tensor) => (held[bandOf(graph, tensor)] += graph.bytes[tensor]));
-    for (; went < going.length && going[went].last <= step; went++) {
-      held[bandOf(graph, going[went].tensor)] -= graph.bytes[going[went].tensor];
+    return late;
+  }
+
+  pass(step, from, to) {
+    const { plan } = this;
+    const late = this.arrive(step);
+    this.held[TEMPORARY] = plan.port[step] === RUN ? plan.graph.temporary[plan.op[step]] : 0;
+    this.put(from);
+    this.held[TEMPORARY] = 0;
+    late.forEach((tensor) => this.count(tensor, 1));
+    for (; this.went < this.going.length && this.going[this.went].last <= step; this.went++) {
+      this.count(this.going[this.went].tensor, -1);
     }
-    put(2 * k + 2, to[k]);
-  });
+    this.put(to);
+  }
+}
+
+function makeProfile(plan, device) {
+  const steps = touches(plan, device);
+  const { from, to } = timesOf(plan, device, steps);
+  const room = () => new Float64Array(2 * steps.length + 1);
+  const profile = { steps, time: room(), sum: room(), bands: BANDS.map(room) };
+  const sweep = new Sweep(plan, device, profile);
+  steps.forEach((step, k) => sweep.pass(step, from[k], to[k]));
   return profile;
 }
 

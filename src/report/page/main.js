@@ -96,6 +96,7 @@ function startControls() {
 // On paper everything is drawn, on white.
 function setPrinting(printing) {
   document.documentElement.toggleAttribute("data-printing", printing);
+  document.querySelectorAll("details.devices").forEach((table) => (table.open = printing));
   refreshTheme();
   charts.forEach((chart) => chart.draw());
 }

@@ -109,12 +109,13 @@ export function rowsOf(plan) {
   return { rows, height: y };
 }
 
-// Where in the chart a step is: its first lane.
-export function laneOf(rows, plan, step) {
-  const runs = plan.port[step] === RUN || !plan.overlapped;
-  return rows.find((row) =>
-    runs
-      ? row.type === "lane" && !row.link && row.device === plan.device[step]
-      : row.link && row.steps.includes(step),
-  );
+// For each step the index of its first lane.
+export function indexLanes(plan, rows) {
+  const lane = new Uint16Array(plan.steps);
+  for (let k = rows.length - 1; k >= 0; k--) {
+    if (rows[k].type === "lane") {
+      rows[k].steps.forEach((step) => (lane[step] = k));
+    }
+  }
+  return lane;
 }

@@ -14,7 +14,7 @@ const PALETTE = [
 ];
 const OTHER = "#9a9a9a";
 const CIVIDIS = ["#00306f", "#3f4c6c", "#666970", "#8c8878", "#b5a970", "#dfcd59", "#fee838"];
-export const TRANSFER = "#8a6d3b";
+export const TRANSFER = "#a65628";
 
 export const theme = { colors: {} };
 

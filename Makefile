@@ -15,7 +15,7 @@ else
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test slow bench fuzz docs install format clean help
+.PHONY: all demo test slow bench fuzz docs install uninstall format clean help
 
 all: ## Build build/regal and the libraries
 	$(setup) build
@@ -57,9 +57,14 @@ docs: ## Rewrite the options and the outputs shown in README.md and docs/
 	cmake --build --preset release -j $(JOBS) --target regal
 	scripts/make_docs.py build/regal
 
-install: ## Install to PREFIX=/usr/local (DESTDIR works too)
-	@test -x build/regal || $(MAKE) all
+install: ## Build and install to PREFIX=/usr/local (DESTDIR works too)
+	$(setup) build
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS) --target regal_install
 	cmake --install build --prefix $(PREFIX)
+
+uninstall: ## Remove what the last `make install` installed
+	cmake -D MANIFEST=build/install_manifest.txt -P cmake/uninstall.cmake
 
 format: ## Format all C code, and the page if prettier is there
 	find include src tests bench examples \

@@ -33,7 +33,7 @@
  * accepted as a value, and is as if the option were not there.
  *
  * Groups: reading, limits, machine, objective, search, brkga, anneal, generate,
- * pipeline, dataset, train, tune, output.
+ * pipeline, dataset, train, tune, output, config.
  *
  * EFFECT is RESULT when the option can change what comes out, so that files
  * which say what they were made with name it, and HOW when it only says where
@@ -306,7 +306,12 @@
   FLAG(timeline, "timeline", "output", HOW, \
     "draw what each device does over time") \
   FLAG(quiet, "quiet", "output", HOW, "no progress, no notes") \
-  FLAG(verbose, "verbose", "output", HOW, "more about the run")
+  FLAG(verbose, "verbose", "output", HOW, "more about the run") \
+  TEXT(config, "config", 0, "FILE", "config", HOW, \
+    "read options from this file, lines of NAME = VALUE; those of the command " \
+    "line win") \
+  FLAG(dump_config, "dump-config", "config", HOW, \
+    "print the options that are not the default, as such a file, and do no more")
 /* clang-format on */
 
 /* Former names, which are accepted and not shown. */

@@ -87,6 +87,7 @@ ROOMS = {
     # The program: public headers only.
     "cli": [],
     "cli/dataset": ["cli"],
+    "cli/shell": ["cli"],
 }
 MOST_FILES = 25
 MOST_LINES = 450

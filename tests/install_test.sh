@@ -20,7 +20,9 @@ DESTDIR='' cmake --install "$build" --prefix "$prefix" >"$work/log" ||
   { cat "$work/log"; fail "cmake --install failed"; }
 for file in bin/regal include/regal.h include/regal_limits.h include/regal_options.h \
   include/regal_data.h \
-  share/man/man1/regal.1 share/bash-completion/completions/regal; do
+  share/man/man1/regal.1 share/bash-completion/completions/regal \
+  share/zsh/site-functions/_regal \
+  share/fish/vendor_completions.d/regal.fish; do
   [ -f "$prefix/$file" ] || fail "$file was not installed"
 done
 library_folder=$(dirname "$(find "$prefix" -name libregal.a)")
@@ -83,5 +85,43 @@ elif command -v groff >/dev/null; then
   [ -z "$(groff -man -Tutf8 -ww -z "$page" 2>&1)" ] ||
     fail "groff warns about the man page"
 fi
-bash -n "$prefix/share/bash-completion/completions/regal"
+for shell in bash zsh fish; do
+  command -v $shell >/dev/null || continue
+  case $shell in
+  bash) script=bash-completion/completions/regal ;;
+  zsh) script=zsh/site-functions/_regal ;;
+  fish) script=fish/vendor_completions.d/regal.fish ;;
+  esac
+  $shell -n "$prefix/share/$script" || fail "$shell does not load $script"
+done
+
+# The CMake package: a project of its own finds it and links.
+mkdir "$work/consumer"
+cp "$here/examples/optimize.c" "$work/consumer"
+cat >"$work/consumer/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(consumer C)
+find_package(regal 0.1 REQUIRED)
+add_executable(optimize optimize.c)
+target_link_libraries(optimize PRIVATE regal::regal)
+END
+sed -i "s/regal 0.1/regal $(pkg-config --modversion regal)/" \
+  "$work/consumer/CMakeLists.txt"
+cmake -S "$work/consumer" -B "$work/consumer/build" \
+  -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_FLAGS="$flags" >"$work/log" 2>&1 &&
+  cmake --build "$work/consumer/build" >>"$work/log" 2>&1 ||
+  { cat "$work/log"; fail "a project with find_package(regal) fails"; }
+"$work/consumer/build/optimize" >"$work/output"
+grep -q 'bound: 7000 ns' "$work/output" ||
+  fail "the project with find_package(regal) does not run"
+
+# make install builds what it installs, and uninstall leaves nothing.
+make -C "$here" -n install SETUP=no >"$work/log"
+grep -q -- '--target regal_install' "$work/log" ||
+  fail "'make install' builds nothing"
+cmake -D MANIFEST="$build/install_manifest.txt" \
+  -P "$here/cmake/uninstall.cmake" >"$work/log" 2>&1 ||
+  { cat "$work/log"; fail "uninstalling failed"; }
+[ -z "$(find "$prefix" ! -type d)" ] ||
+  fail "left behind: $(find "$prefix" ! -type d)"
 echo "installed, linked and ran, shared and static"

@@ -302,7 +302,8 @@ bool regal_cli_parse(regal_cli *cli, int argc, char *const *argv) {
     return true; /* help on a group */
   if (!parse_rest(&r))
     return false;
-  if (!cli->wants_help && cli->arguments < cli->command->low)
+  if (!cli->wants_help && !cli->options.dump_config &&
+      cli->arguments < cli->command->low)
     return WRONG(&r, "too few arguments; usage: regal %s %s",
                  cli->command->name, cli->command->usage);
   return true;

@@ -202,7 +202,18 @@ void regal_interrupt_end(void);
  * repeat the run. */
 void regal_cli_print_banner(const regal_cli *cli);
 /* The command in one line, with the options that matter for what it makes. */
+/* Whether the option is set to something else than its default; `value` is
+ * that. */
+bool regal_cli_is_changed(const regal_cli *cli, const regal_options *defaults,
+                          size_t option, char value[REGAL_MOST_LIST]);
 void regal_cli_join_command(const regal_cli *cli, char *text, size_t capacity);
+
+/* shell/config.c */
+/* Sets options from --config, where the command line did not. False, with
+ * cli->message set, when the file is wrong. */
+bool regal_cli_read_config(regal_cli *cli);
+/* Writes the options that are not the default. */
+void regal_cli_dump_config(const regal_cli *cli, FILE *stream);
 
 /* cmd_*.c */
 regal_exit regal_command_optimize(regal_cli *cli);
@@ -224,5 +235,6 @@ regal_exit regal_command_tune(regal_cli *cli);
 regal_exit regal_command_machines(regal_cli *cli);
 regal_exit regal_command_methods(regal_cli *cli);
 regal_exit regal_command_options(regal_cli *cli);
+regal_exit regal_command_completion(regal_cli *cli);
 
 #endif

@@ -233,6 +233,13 @@ static const regal_command commands[] = {
     {"options", "list all options as a Markdown page (docs/options.md)",
      "Prints the table that the command line, the library and --help use.", "",
      0, 0, "", "", "regal options > options.md", regal_command_options},
+    {"completion", "print the completion script of a shell",
+     "Prints a script that completes commands, options and their values, for\n"
+     "bash, zsh or fish. 'make install' installs all three.",
+     "bash|zsh|fish", 1, 1, "", "",
+     "source <(regal completion bash)\n"
+     "regal completion fish > ~/.config/fish/completions/regal.fish",
+     regal_command_completion},
 };
 
 size_t regal_command_count(void) {
@@ -269,8 +276,12 @@ static bool has_word(const char *words, const char *word) {
   return false;
 }
 
+/* A configuration is for every command that has options. */
 bool regal_command_takes(const regal_command *command,
                          const regal_option_info *option) {
+  bool configurable = *command->groups || *command->singles;
+  if (configurable && !strcmp(option->group, "config"))
+    return true;
   return has_word(command->groups, option->group) ||
          has_word(command->singles, option->name);
 }

@@ -32,6 +32,12 @@ static regal_exit run(regal_cli *cli, int argc, char **argv) {
     print_help(cli);
     return REGAL_EXIT_OK;
   }
+  if (cli->options.config[0] && !regal_cli_read_config(cli))
+    return REGAL_EXIT_INPUT;
+  if (cli->options.dump_config) {
+    regal_cli_dump_config(cli, stdout);
+    return REGAL_EXIT_OK;
+  }
   regal_set_max_input(cli->context, (size_t)cli->options.max_input);
   regal_exit code = regal_cli_check_files(cli);
   if (code == REGAL_EXIT_OK)

@@ -41,7 +41,7 @@ static void rows_are_sound(void **state) {
   static const char *const groups =
       " reading limits machine objective search brkga "
       "anneal generate pipeline dataset "
-      "train tune output ";
+      "train tune output config ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char group[32];
@@ -237,7 +237,7 @@ static void effects_are_told_apart(void **state) {
       "resume "
       "overwrite log plot output times trace html plan format json timeline "
       "quiet "
-      "verbose ";
+      "verbose config dump-config ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char name[40];

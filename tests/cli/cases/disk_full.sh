@@ -19,7 +19,7 @@ regal dataset pack set -q -o packed.zip
 )
 ls
 ls figures
-regal optimize graphs/diamond.pbtxt -q -o /dev/full
+regal optimize graphs/diamond.pbtxt -q --threads 1 -o /dev/full
 regal optimize graphs/diamond.pbtxt -q > /dev/full
 mkdir -p folder/train && cp graphs/diamond.pbtxt folder/train
 regal train folder --steps 1 --graphs-per-step 1 --samples 2 --valid-graphs 0 \

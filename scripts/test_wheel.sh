@@ -3,9 +3,10 @@
 # The Python package as its users get it: scripts/test_wheel.sh PROGRAM
 #
 # Builds the wheel, installs it into a fresh virtual environment, runs the line
-# of Python in the README and the package's tests there, and checks its types. Needs a network, for
-# the packages that building and testing need. PROGRAM is `regal`, whose plans
-# must be the same.
+# of Python in the README and the package's tests there, and checks its types.
+# Then PyTorch is installed and what needs it is tested; everything else must
+# work without. Needs a network, for the packages that building and testing need
+# (5 GB with PyTorch). PROGRAM is `regal`, whose plans must be the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1")

@@ -240,6 +240,32 @@ def check_plans(program, path, folder):
               f"{[round(peak / 2**20, 1) for peak in cost['peak_bytes']]} MiB")
 
 
+def check_planned(program, path, folder):
+    """The model in the order of a plan is one that onnx accepts: the same
+    nodes, each after what it reads, ops with their steps in order."""
+    plan = pathlib.Path(folder) / "order.plan"
+    planned = pathlib.Path(folder) / "planned.onnx"
+    regal(program, "optimize", "-q", path, "--method", "heft", "-o", plan)
+    regal(program, "convert", "-q", path, "--plan", plan, "-o", planned)
+    onnx.checker.check_model(str(planned), full_check=False)
+    before, after = onnx.load(path), onnx.load(planned)
+    steps = {step["id"]: number for number, step
+             in enumerate(json.loads(plan.read_text())["steps"])
+             if "op" in step}
+    found = [int(entry.value) for node in after.graph.node
+             for entry in node.metadata_props if entry.key == "regal.step"]
+    ops = len(before.graph.node)
+    expect(f"{path.stem} steps", found,
+           sorted(number for id, number in steps.items() if id < ops))
+    for node in after.graph.node:
+        del node.metadata_props[:]
+    expect(f"{path.stem} nodes",
+           sorted(node.SerializeToString() for node in after.graph.node),
+           sorted(node.SerializeToString() for node in before.graph.node))
+    del before.graph.node[:], after.graph.node[:]
+    expect(f"{path.stem} without nodes", after, before)
+
+
 def check_small(program, path, folder):
     """One of the small models beside the light ones; False where it is not of
     tensors of numbers only, which is what this script knows."""
@@ -287,6 +313,8 @@ def main(program, folder):
             print(f"{name} on two devices")
             check_plans(program, pathlib.Path(folder) / f"light_{name}.onnx",
                         scratch)
+        for path in paths:
+            check_planned(program, path, scratch)
         check_page(program, folder)
         small = sorted(pathlib.Path(folder).parent.glob("*/*/model.onnx"))
         checked = sum(check_small(program, path, scratch) for path in small)

@@ -15,6 +15,7 @@ import {
   regal,
   root,
   span,
+  write,
 } from "./support.mjs";
 
 test("the wheel zooms around the pointer, two fingers do", async () => {
@@ -261,4 +262,14 @@ test("the curve of the search ends at the plan, stages are named", async () => {
   const given = await openTwo();
   assert.equal(await given.locator("#search").isVisible(), false);
   await finish(given);
+});
+
+test("kinds are what is before a number, where names have it inside", async () => {
+  const names = ["conv1_w", "conv2_w", "conv3_w", "relu1_w", "relu2_w"];
+  const ops = names.map((name) => ({ name, run_ns: 1000, outputs: [8] }));
+  const path = write("inside.json", JSON.stringify({ regal_graph: 1, ops }));
+  regal("optimize", path, "-q", "--method", "heft", "--html", file("inside.html"));
+  const page = await open(file("inside.html"));
+  assert.match(await page.locator("#legend").innerText(), /^conv\s*relu\s*transfer$/);
+  await finish(page);
 });

@@ -68,12 +68,25 @@ export function* predecessors(graph, op) {
   }
 }
 
+// Kinds as regal tells them, by names without path and number. Where names have
+// their numbers elsewhere ("conv1_weight"), what is before the first number.
+function setKinds(graph, raw) {
+  graph.kind = raw.kind;
+  graph.kinds = raw.kinds;
+  if (raw.kinds.length <= raw.ops / 2) {
+    return;
+  }
+  const begins = raw.kinds.map((kind) => /^\D+/.exec(kind)?.[0].replace(/[._]$/, "") ?? kind);
+  graph.kinds = [...new Set(begins)];
+  const number = new Map(graph.kinds.map((kind, i) => [kind, i]));
+  graph.kind = raw.kind.map((kind) => number.get(begins[kind]));
+}
+
 function readGraph(raw) {
   const graph = { ops: raw.ops, tensors: raw.tensors, text: raw.text };
   graph.names = raw.names;
   graph.id = raw.id;
-  graph.kind = raw.kind;
-  graph.kinds = raw.kinds;
+  setKinds(graph, raw);
   graph.runTime = raw.run_ns;
   graph.temporary = raw.temporary;
   graph.resident = raw.resident;

@@ -35,7 +35,8 @@ REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -p no:cacheprovider python/tests
 "$work/venv/bin/mypy" --disallow-untyped-defs --cache-dir "$work/types" \
   -m regal._arrays -m regal._graph -m regal._library -m regal._machine \
-  -m regal._plan -m regal._networkx -m regal._search -m regal._tables
+  -m regal._plan -m regal._networkx -m regal._search -m regal._tables \
+  -p regal.streams
 
 # The version that was measured (docs/torch.md); it needs no GPU for this.
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check \

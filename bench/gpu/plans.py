@@ -10,10 +10,11 @@ scheduling of the whole graph), by heft's plan, and by the plan that
 ``regal.torch`` keeps. Writes OUT/plans.json after each case; report.py makes
 the tables and figures.
 
-Compiling is done first, in parallel, to fill the caches. Then each case has a
-process of its own, some at a time: compiling from the caches overlaps, and a
-lock lets one process at a time measure, try plans and time calls. Needs the
-packages regal, torch, torchvision and transformers.
+Each case has a process of its own, --jobs at a time, each with one thread that
+compiles: this takes longer than measuring. A lock lets one process at a time
+measure kernels, try plans and time calls; what the others do on the GPU
+meanwhile (tuning kernels) is short, and the best of several rounds counts. Needs
+the packages regal, torch, torchvision and transformers.
 """
 
 import argparse
@@ -144,14 +145,6 @@ def compiled_with(case, **arguments):
     return torch.compile(case.module, dynamic=False, **arguments)
 
 
-def regal_backend(prewarm, keep=False):
-    from regal.torch import Backend, Settings
-
-    return Backend(
-        Settings(streams=1 if prewarm else "auto", keep_inputs=keep)
-    )
-
-
 class Alone:
     """Holds the lock from the first plan that is tried on."""
 
@@ -171,14 +164,6 @@ class Alone:
         fcntl.flock(self.file, fcntl.LOCK_EX)
 
 
-def prewarm(name, batch, mode):
-    """Compiles everything that `measure` will, to fill the caches."""
-    case = Case(name, batch, mode)
-    case.deterministic(case.module)
-    case.step(compiled_with(case))
-    case.step(compiled_with(case, backend=regal_backend(True)))
-
-
 def total(reports, choose):
     """The sum over forward and backward graph, None if one is missing."""
     found = [choose(report) for report in reports]
@@ -193,6 +178,8 @@ def fastest(report, prefix):
 
 
 def measure(name, batch, mode):
+    from regal.torch import Backend, Settings
+
     alone = Alone()
     case = Case(name, batch, mode)
     expected = case.deterministic(case.module)
@@ -202,7 +189,7 @@ def measure(name, batch, mode):
     reduced = compiled_with(case, mode="reduce-overhead")
     for _ in range(3):
         case.step(reduced)
-    backend = regal_backend(False, mode == "infer")
+    backend = Backend(Settings(keep_inputs=mode == "infer"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         planned = compiled_with(case, backend=backend)
@@ -279,20 +266,11 @@ def one(action, case):
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     name, batch, mode = case.split(":")
-    actions = {"prewarm": prewarm, "measure": measure, "tune": tune}
-    row = actions[action](name, int(batch), mode)
-    if row is not None:
-        print("ROW " + json.dumps(row), flush=True)
+    row = {"measure": measure, "tune": tune}[action](name, int(batch), mode)
+    print("ROW " + json.dumps(row), flush=True)
 
 
 # -- All cases -------------------------------------------------------------
-
-
-def environment(action):
-    """Many processes that compile at once do so with one thread each."""
-    if action == "prewarm":
-        return {**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"}
-    return dict(os.environ)
 
 
 def in_parallel(action, found, width, end, done):
@@ -304,7 +282,7 @@ def in_parallel(action, found, width, end, done):
             running.append((case, subprocess.Popen(
                 [sys.executable, __file__, "--one", action, case],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                env=environment(action),
+                env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"},
             )))
         for item in list(running):
             case, process = item
@@ -374,9 +352,7 @@ def main():
             json.dump(data, file)
         os.replace(path + ".new", path)
 
-    in_parallel("prewarm", found, given.jobs, end, done)
-    print(f"prewarmed, {end - time.time():.0f} s left", flush=True)
-    in_parallel("measure", found, 4, end - 20, done)
+    in_parallel("measure", found, given.jobs, end - 20, done)
     if given.tune:
         tuned = [(n, 1, "infer") for n in TUNED if (n, 1, "infer") in found]
         in_parallel("tune", tuned, 1, end - 60, done)

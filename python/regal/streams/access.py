@@ -13,7 +13,7 @@ costs parallelism), never the other way round (which would cost correctness).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 
 class Access(NamedTuple):
@@ -39,36 +39,39 @@ def _span(a: Access) -> Tuple[int, int]:
     return low * a.itemsize, (high + 1) * a.itemsize
 
 
-def _box(a: Access, strides: Sequence[int]) -> Optional[list]:
+def _box(
+    a: Access, strides: Sequence[int]
+) -> Optional[List[Tuple[int, int]]]:
     """The view as an interval [from, to) of each of `strides`, or None.
 
     `strides` are positive, descending, without repeats, each a multiple of the
     next. The offset is written in the mixed radix that they define; the box is
     valid only if no interval reaches beyond its digit.
     """
-    extent = {}
+    extent: Dict[int, int] = {}
     for size, stride in zip(a.size, a.stride):
         if size == 1:
             continue
         if stride in extent:
             return None
         extent[stride] = size
-    box, rest, above = [], a.offset, None
+    box: List[Tuple[int, int]] = []
+    rest, above = a.offset, 0
     for stride in strides:
         digit, rest = divmod(rest, stride)
         end = digit + extent.pop(stride, 1)
-        if above is not None and end * stride > above:
+        if above and end * stride > above:
             return None
         box.append((digit, end))
         above = stride
     return None if extent or rest else box
 
 
-def _common_strides(a: Access, b: Access) -> Optional[list]:
-    strides = set()
+def _common_strides(a: Access, b: Access) -> Optional[List[int]]:
+    found = {1}
     for view in (a, b):
-        strides |= {s for n, s in zip(view.size, view.stride) if n > 1}
-    strides = sorted(strides | {1}, reverse=True)
+        found |= {s for n, s in zip(view.size, view.stride) if n > 1}
+    strides = sorted(found, reverse=True)
     if strides[-1] < 1:
         return None
     if any(high % low for high, low in zip(strides, strides[1:])):
@@ -89,9 +92,7 @@ def meet(a: Access, b: Access) -> bool:
     strides = _common_strides(a, b)
     if strides is None:
         return True
-    boxes = _box(a, strides), _box(b, strides)
-    if None in boxes:
+    a_box, b_box = _box(a, strides), _box(b, strides)
+    if a_box is None or b_box is None:
         return True
-    return all(
-        p[0] < q[1] and q[0] < p[1] for p, q in zip(boxes[0], boxes[1])
-    )
+    return all(p[0] < q[1] and q[0] < p[1] for p, q in zip(a_box, b_box))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from .access import Access, meet
 
@@ -54,11 +54,11 @@ class Program:
         self.dependencies = self._find_dependencies()
 
     def _find_dependencies(self) -> List[List[int]]:
-        writers: Dict[int, list] = {}
-        readers: Dict[int, list] = {}
+        writers: Dict[int, List[Tuple[int, Access]]] = {}
+        readers: Dict[int, List[Tuple[int, Access]]] = {}
         found = []
         for index, kernel in enumerate(self.kernels):
-            before = set()
+            before: Set[int] = set()
             for access in kernel.reads:
                 before |= _meeting(writers, access)
             for access in kernel.writes:
@@ -95,7 +95,7 @@ class Program:
     def work_ns(self) -> int:
         return sum(kernel.run_ns for kernel in self.kernels)
 
-    def graph(self, moves_bytes: bool = False):
+    def graph(self, moves_bytes: bool = False) -> Any:
         """This program as a graph for the search, one op per kernel.
 
         Streams of one device share its memory, so nothing is moved between
@@ -114,13 +114,21 @@ class Program:
             if moves_bytes:
                 edges = self._data_edges(index, created, own)
             else:
-                edges = {"outputs": [0], "inputs": self.dependencies[index]}
+                edges = {
+                    "outputs": [0],
+                    "inputs": self.dependencies[index],
+                }
             graph.add_op(
                 f"{index}:{kernel.name}", run_ns=kernel.run_ns, **edges
             )
         return graph
 
-    def _data_edges(self, index, created, own) -> dict:
+    def _data_edges(
+        self,
+        index: int,
+        created: Dict[int, int],
+        own: Dict[int, List[int]],
+    ) -> Dict[str, Any]:
         mine = own.get(index, [])
         inputs = []
         for access in self.kernels[index].reads:
@@ -178,7 +186,9 @@ class Program:
         )
 
 
-def _meeting(accesses: Dict[int, list], access: Access) -> set:
+def _meeting(
+    accesses: Dict[int, List[Tuple[int, Access]]], access: Access
+) -> Set[int]:
     return {
         index
         for index, other in accesses.get(access.buffer, ())
@@ -186,11 +196,11 @@ def _meeting(accesses: Dict[int, list], access: Access) -> set:
     }
 
 
-def _pack(a: Access) -> list:
+def _pack(a: Access) -> List[Any]:
     return [a.buffer, a.offset, list(a.size), list(a.stride), a.itemsize]
 
 
-def _unpack(a: list) -> Access:
+def _unpack(a: List[Any]) -> Access:
     return Access(a[0], a[1], tuple(a[2]), tuple(a[3]), a[4])
 
 

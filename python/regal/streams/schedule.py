@@ -23,9 +23,14 @@ used.
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, List, Mapping, Optional, Sequence, Union
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .program import Program
+
+#: The stream of each kernel.
+Streams = Union[Sequence[int], Mapping[int, int]]
+#: What each kernel knows to have ended, on each stream.
+Clocks = Dict[int, List[int]]
 
 
 @dataclasses.dataclass
@@ -56,7 +61,7 @@ class Schedule:
         return sum(len(launch.waits) for launch in self.launches)
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> Tuple[Tuple[int, int], ...]:
         """Equal for schedules that do the same."""
         return tuple((launch.kernel, launch.stream) for launch in self.launches)
 
@@ -64,7 +69,7 @@ class Schedule:
 def make_schedule(
     program: Program,
     order: Sequence[int],
-    stream_of: Union[Sequence[int], Mapping[int, int]],
+    stream_of: Streams,
 ) -> Schedule:
     """`order` has each kernel once; `stream_of[kernel]` is its stream."""
     _check_order(program, order)
@@ -87,11 +92,13 @@ def _check_order(program: Program, order: Sequence[int]) -> None:
                 )
 
 
-def _place_waits(program, order, stream_of, streams):
+def _place_waits(
+    program: Program, order: Sequence[int], stream_of: Streams, streams: int
+) -> Tuple[List[Launch], Clocks]:
     """Launches with their waits, and the vector clock of each kernel."""
     clock = [[0] * streams for _ in range(streams)]
     place: Dict[int, int] = {}
-    seen: Dict[int, List[int]] = {}
+    seen: Clocks = {}
     by_kernel: Dict[int, Launch] = {}
     launches = []
     for kernel in order:
@@ -122,7 +129,13 @@ def _place_waits(program, order, stream_of, streams):
 class _Memory:
     """Where buffers are allocated and released, and what that holds."""
 
-    def __init__(self, program, launches, seen, stream_of):
+    def __init__(
+        self,
+        program: Program,
+        launches: List[Launch],
+        seen: Clocks,
+        stream_of: Streams,
+    ):
         self.program, self.seen, self.stream_of = program, seen, stream_of
         self.place: Dict[int, int] = {}
         streams = {launch.stream for launch in launches}
@@ -133,7 +146,7 @@ class _Memory:
         self.users = program.users
         self.live = [0] * len(count)
         self.most = [0] * len(count)
-        self.waiting: List[list] = [[] for _ in count]
+        self.waiting: List[List[int]] = [[] for _ in count]
 
     def ended_before(self, user: int, kernel: int) -> bool:
         """Whether `user` is known to have ended when `kernel` starts."""
@@ -159,7 +172,12 @@ class _Memory:
         self.waiting[launch.stream] = still
 
 
-def _place_memory(program, launches, seen, stream_of):
+def _place_memory(
+    program: Program,
+    launches: List[Launch],
+    seen: Clocks,
+    stream_of: Streams,
+) -> Tuple[List[int], int]:
     """Adds allocations and releases to the launches.
 
     Returns the buffers to allocate before all, and the bytes held at most.

@@ -97,7 +97,7 @@ class _Simulation:
             self._end(heads, now)
         return now
 
-    def _start(self, heads, now: float) -> List[float]:
+    def _start(self, heads: Dict[int, int], now: float) -> List[float]:
         """Starts what is ready; returns when others will be."""
         later = []
         for kernel in heads.values():
@@ -110,7 +110,7 @@ class _Simulation:
                 later.append(at)
         return later
 
-    def _end(self, heads, now: float) -> None:
+    def _end(self, heads: Dict[int, int], now: float) -> None:
         for stream in list(heads):
             kernel = heads[stream]
             if self.left.get(kernel, 1.0) > 1e-6:

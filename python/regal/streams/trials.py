@@ -14,7 +14,16 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import time
-from typing import Callable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import (
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from .program import Program, critical_ns
 from .schedule import (
@@ -61,11 +70,18 @@ class Settings:
     keep_inputs: bool = False
 
     def stream_counts(self) -> List[int]:
-        if self.streams == "auto":
+        if isinstance(self.streams, str):
             return [3, 2, 4, 8]
         if isinstance(self.streams, int):
             return [self.streams]
         return list(self.streams)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.streams, str) and self.streams != "auto":
+            raise ValueError(
+                f"streams is {self.streams!r}, expected a number, several, or "
+                "'auto'"
+            )
 
 
 def planned(
@@ -121,7 +137,7 @@ def next_round(
 ) -> Iterator[Candidate]:
     """Plans around the best so far: more streams, other prices and seeds."""
     counts = settings.stream_counts()
-    if settings.streams == "auto":
+    if isinstance(settings.streams, str):
         counts = [best.schedule.streams, 6, 12, 16, *counts]
     counts = sorted({min(k, 16) for k in counts if k > 1})
     counts.sort(key=lambda k: abs(k - best.schedule.streams))
@@ -153,7 +169,7 @@ def choose(
     leaders = _leaders(tried)
     # Again, in turn: of many noisy times the smallest is too small, and the
     # device may have been faster earlier or later.
-    again = {id(c): [] for c in leaders}
+    again: Dict[int, List[float]] = {id(c): [] for c in leaders}
     for _ in range(_FINAL_ROUNDS):
         for candidate in leaders:
             again[id(candidate)].append(time_us(candidate.schedule))
@@ -177,7 +193,12 @@ def _measured(candidate: Candidate) -> float:
     return candidate.measured_us or float("inf")
 
 
-def _try_all(found, tried, time_us, end: Optional[float]) -> None:
+def _try_all(
+    found: Iterator[Candidate],
+    tried: List[Candidate],
+    time_us: Callable[[Schedule], float],
+    end: Optional[float],
+) -> None:
     known = {candidate.schedule.key for candidate in tried}
     for candidate in found:
         if candidate.schedule.key not in known:

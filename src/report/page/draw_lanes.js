@@ -7,7 +7,7 @@
 // moves.
 import { firstWhere } from "./format.js";
 import { RUN } from "./data.js";
-import { inkOn, theme, TRANSFER } from "./theme.js";
+import { inkOn, theme } from "./theme.js";
 import { state } from "./state.js";
 
 const LABEL_FROM = 34; // pixels of a step that gets its name
@@ -24,7 +24,7 @@ function colorIndex(plan, step) {
 }
 
 function colorOf(index) {
-  return index === REST ? TRANSFER : state.coloring.colors[index];
+  return index === REST ? state.coloring.transfer : state.coloring.colors[index];
 }
 
 // Collects short steps into pixels, and pixels of one colour into runs.

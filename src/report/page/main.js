@@ -12,7 +12,7 @@ import { BANDS, heldAt, liveAt, profileOf, sizeSteps } from "./live.js";
 import { fitAll, listen, redraw, showPlans, state, zoom } from "./state.js";
 import { deviceTable, startTable } from "./table.js";
 import { startText } from "./text.js";
-import { makeColoring, readTheme, setTheme, theme, TRANSFER } from "./theme.js";
+import { makeColoring, readTheme, setTheme, theme } from "./theme.js";
 
 let charts = [];
 
@@ -54,7 +54,7 @@ function bandLabel(band) {
 
 function showLegends() {
   const entries = state.coloring.shown.map(({ label, color }) => swatch(label, color));
-  byId("legend").replaceChildren(...entries, swatch("transfer", TRANSFER));
+  byId("legend").replaceChildren(...entries, swatch("transfer", state.coloring.transfer));
   const bands = BANDS.map((band, i) => swatch(bandLabel(band), theme.colors[`band${i}`]));
   const lines = [swatch("limit", theme.colors.limit), swatch("lower bound", theme.colors.bound)];
   byId("memory-legend").replaceChildren(...bands, ...lines);

@@ -14,7 +14,7 @@ const PALETTE = [
 ];
 const OTHER = "#9a9a9a";
 const CIVIDIS = ["#00306f", "#3f4c6c", "#666970", "#8c8878", "#b5a970", "#dfcd59", "#fee838"];
-export const TRANSFER = "#a65628";
+const TRANSFER = { kind: "#8a6d3b", layer: "#cc79a7" }; // none of the ops' colours
 
 export const theme = { colors: {} };
 
@@ -130,5 +130,6 @@ export function makeColoring(graph, choice) {
   const coloring = choice === "layer" ? byLayer(graph) : byKind(graph);
   coloring.colors = coloring.legend.map(({ color }) => color);
   coloring.shown ??= coloring.legend;
+  coloring.transfer = TRANSFER[choice];
   return coloring;
 }

@@ -79,7 +79,7 @@ static void test_finds_what_brute_force_finds(void **state) {
   assert_true(cases > CASES);
 }
 
-/* Found by tests/slow/test_tiny.c when `auto` only annealed: peaks up to 6%
+/* Found by tests/slow/test_tiny.c when `auto` only annealed: peaks up to 17%
  * above the optimum, a plan beyond a limit that others meet, and a run time.
  * Tensors are sent early there, to free their sender. */
 static void test_plans_that_annealing_misses(void **state) {
@@ -87,10 +87,9 @@ static void test_plans_that_annealing_misses(void **state) {
   static const struct {
     uint64_t seed;
     enum regal_objective objective;
-  } misses[] = {{50102, REGAL_RUNTIME},
-                {50168, REGAL_MEMORY},
-                {50260, REGAL_MEMORY},
-                {50292, REGAL_MEMORY}};
+  } misses[] = {{50102, REGAL_RUNTIME}, {50168, REGAL_MEMORY},
+                {50260, REGAL_MEMORY},  {50292, REGAL_MEMORY},
+                {50576, REGAL_MEMORY},  {51231, REGAL_MEMORY}};
   for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
     regal_test_best best;
     use_random(b, misses[i].seed, misses[i].objective);

@@ -119,6 +119,9 @@ REGAL_API size_t regal_bytes_peak(const regal_context *context);
  * signal handlers. Remains set until regal_stop_clear. */
 REGAL_API void regal_stop_request(regal_context *context);
 REGAL_API void regal_stop_clear(regal_context *context);
+/* How many of the threads that a call wanted could not be started; it has gone
+ * on with the others, to the same result. */
+REGAL_API int regal_refused_threads(const regal_context *context);
 /* Whether a call waits for an input, which may never come (a terminal, a pipe):
  * a stop request is not noticed then. May be called from a signal handler. */
 REGAL_API bool regal_waits_for_input(const regal_context *context);

@@ -85,6 +85,10 @@ void regal_stop_clear(regal_context *context) {
   __atomic_store_n(&context->stop_requested, 0, __ATOMIC_RELAXED);
 }
 
+int regal_refused_threads(const regal_context *context) {
+  return context->refused_threads;
+}
+
 bool regal_waits_for_input(const regal_context *context) {
   return __atomic_load_n(&context->waits_for_input, __ATOMIC_RELAXED);
 }

@@ -30,7 +30,8 @@ struct regal_context {
                                    memory it is, or NULL */
   regal_progress_fn progress;
   void *progress_state;
-  size_t max_input; /* bytes of an input, decompressed */
+  int refused_threads; /* of the pool that missed most */
+  size_t max_input;    /* bytes of an input, decompressed */
   const struct regal_side_files *side_files; /* see base/text.h, or NULL */
 };
 

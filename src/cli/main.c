@@ -4,7 +4,9 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static void print_help(const regal_cli *cli) {
   if (cli->wants_version)
@@ -15,11 +17,23 @@ static void print_help(const regal_cli *cli) {
     regal_help_overview(stdout);
 }
 
+static void note_refused_threads(const regal_cli *cli) {
+  int refused = regal_refused_threads(cli->context);
+  char text[128];
+  snprintf(text, sizeof text,
+           "the system refused to start %d thread%s; the others did the work",
+           refused, refused == 1 ? "" : "s");
+  if (refused && !cli->options.quiet)
+    regal_cli_say("warning", text);
+}
+
 static regal_exit run_command(regal_cli *cli) {
-  if (!cli->options.verbose)
-    return cli->command->run(cli);
-  regal_cli_print_banner(cli);
+  if (cli->options.verbose)
+    regal_cli_print_banner(cli);
   regal_exit code = cli->command->run(cli);
+  note_refused_threads(cli);
+  if (!cli->options.verbose)
+    return code;
   fprintf(stderr, "memory used: %.1f MiB at most\n",
           (double)regal_bytes_peak(cli->context) / 0x1p20);
   return code;
@@ -45,7 +59,29 @@ static regal_exit run(regal_cli *cli, int argc, char **argv) {
   return code == REGAL_EXIT_OK ? run_command(cli) : code;
 }
 
+/* -- Before main ----------------------------------------------------------- */
+
+/* C++ libraries that find no memory as they are initialised abort. That is
+ * before main; only the preinit array of the program comes earlier. */
+#ifdef __linux__
+static void end_out_of_memory(int number) {
+  static const char text[] = "regal: out of memory\n";
+  (void)number;
+  ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)ignored;
+  _exit(REGAL_EXIT_INTERNAL);
+}
+
+static void catch_abort(void) {
+  signal(SIGABRT, end_out_of_memory);
+}
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const first)(void) = catch_abort;
+#endif
+
 int main(int argc, char **argv) {
+  signal(SIGABRT, SIG_DFL);
   static regal_cli cli;
   if (regal_context_create(&cli.context, NULL) != REGAL_OK) {
     regal_cli_say("regal", "out of memory");

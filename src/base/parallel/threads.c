@@ -108,6 +108,13 @@ static int core_count(void) {
   return cores > 0 ? (int)cores : 1;
 }
 
+/* Limits on processes or memory are no reason to give up: results do not depend
+ * on the number of threads. The caller can ask what happened. */
+static void note_refused(regal_context *context, int refused) {
+  if (refused > context->refused_threads)
+    context->refused_threads = refused;
+}
+
 regal_status regal_pool_create(regal_context *context, int threads,
                                regal_pool **pool) {
   if (threads <= 0)
@@ -128,9 +135,9 @@ regal_status regal_pool_create(regal_context *context, int threads,
   for (int i = 0; i + 1 < threads; i++) {
     workers[i] = (worker){.pool = made, .number = i + 1};
     if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i])) {
-      regal_pool_free(made);
-      return regal_fail(context, REGAL_NO_MEMORY,
-                        "cannot start thread %d of %d", i + 2, threads);
+      note_refused(context, threads - 1 - i);
+      made->threads = i + 1;
+      break;
     }
     made->started++;
   }

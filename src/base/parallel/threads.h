@@ -7,7 +7,8 @@
 
 typedef struct regal_pool regal_pool;
 
-/* `threads` workers, the calling thread among them; 0 = one per core. */
+/* `threads` workers, the calling thread among them; 0 = one per core. Fewer, if
+ * the system does not let us start as many: see regal_refused_threads. */
 regal_status regal_pool_create(regal_context *context, int threads,
                                regal_pool **pool);
 void regal_pool_free(regal_pool *pool);

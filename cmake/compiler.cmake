@@ -11,6 +11,22 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
 endif()
 
+# What makes mistakes with memory harder to exploit. Sanitizers have better
+# checks of their own, and _FORTIFY_SOURCE needs optimisation. Searches run less
+# than 1% more instructions; most of that is the start, where all symbols are
+# bound. To measure, count those of two builds, one with -DREGAL_HARDEN=OFF:
+#   valgrind --tool=cachegrind --cache-sim=no regal optimize GRAPH --threads 1
+#     --method anneal --evaluations 10000
+option(REGAL_HARDEN "Harden release builds (RELRO, stack protector, fortify)" ON)
+if(REGAL_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(REGAL_HARDEN OFF)
+endif()
+if(REGAL_HARDEN)
+  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+    -fstack-protector-strong)
+  add_link_options(LINKER:-z,relro,-z,now)
+endif()
+
 if(REGAL_SANITIZE)
   add_compile_options(-fsanitize=${REGAL_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)

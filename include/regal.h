@@ -502,7 +502,7 @@ typedef struct regal_cost {
 
 REGAL_API void regal_plan_free(regal_plan *plan);
 
-/* Reads a plan file or a bare order (one id per line, optionally with a
+/* Reads a plan file or a bare order (one id or name per line, optionally with a
  * device). For a bare order, transfers are inserted just before their first
  * reader. */
 REGAL_API regal_status regal_plan_load(regal_context *context,

@@ -100,6 +100,38 @@ static void bash_words(FILE *stream, const regal_command *group) {
   }
 }
 
+#define BASH_REPLY                                                             \
+  "mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+
+/* The words of a group of commands come after its name. */
+static void bash_group(FILE *stream, const regal_command *group) {
+  fprintf(stream,
+          "  if [ \"$command\" = %s ]; then\n"
+          "    if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "      words='",
+          group->name);
+  bash_words(stream, group);
+  fputs("'\n"
+        "      " BASH_REPLY "      return\n"
+        "    fi\n"
+        "    command=\"$command ${COMP_WORDS[2]}\"\n"
+        "  fi\n",
+        stream);
+}
+
+/* What may come after an option; files after those without values. */
+static void bash_values(FILE *stream, const regal_option_info *option) {
+  char values[2048], letter = regal_cli_short(option->name);
+  list_values(option, values);
+  fprintf(stream, "  --%s%s%.1s) ", option->name, letter ? "|-" : "",
+          letter ? &letter : "");
+  if (values[0])
+    fprintf(stream, "words='%s' ;;\n", values);
+  else
+    fputs("return ;;\n", stream);
+}
+
+/* bash takes "--name=value" as three words. */
 static void bash_begin(FILE *stream) {
   fputs("_regal() {\n"
         "  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}\n"
@@ -114,43 +146,16 @@ static void bash_begin(FILE *stream) {
         stream);
   bash_words(stream, NULL);
   fputs(" help --help --version'\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
-        "    return\n"
+        "    " BASH_REPLY "    return\n"
         "  fi\n",
         stream);
-  for (size_t i = 0; i < regal_command_count(); i++) {
-    const regal_command *group = regal_command_at(i);
-    if (group->run)
-      continue;
-    fprintf(stream,
-            "  if [ \"$command\" = %s ]; then\n"
-            "    if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-            "      words='",
-            group->name);
-    bash_words(stream, group);
-    fputs("'\n"
-          "      mapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
-          "\"$word\")\n"
-          "      return\n"
-          "    fi\n"
-          "    command=\"$command ${COMP_WORDS[2]}\"\n"
-          "  fi\n",
-          stream);
-  }
+  for (size_t i = 0; i < regal_command_count(); i++)
+    if (!regal_command_at(i)->run)
+      bash_group(stream, regal_command_at(i));
   fputs("  case $before in\n", stream);
-  for (size_t i = 0; i < regal_option_count(); i++) {
-    const regal_option_info *option = regal_option_at(i);
-    char values[2048], letter = regal_cli_short(option->name);
-    list_values(option, values);
-    if (is_flag(option))
-      continue;
-    fprintf(stream, "  --%s%s%.1s) ", option->name, letter ? "|-" : "",
-            letter ? &letter : "");
-    if (values[0])
-      fprintf(stream, "words='%s' ;;\n", values);
-    else
-      fputs("return ;;\n", stream);
-  }
+  for (size_t i = 0; i < regal_option_count(); i++)
+    if (!is_flag(regal_option_at(i)))
+      bash_values(stream, regal_option_at(i));
   fputs("  esac\n"
         "  if [ -z \"$words\" ] && [ \"${word:0:1}\" = - ]; then\n"
         "    case $command in\n",
@@ -169,8 +174,7 @@ static void bash_end(FILE *stream) {
   fputs("    esac\n"
         "  fi\n"
         "  [ -z \"$words\" ] ||\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
-        "}\n"
+        "    " BASH_REPLY "}\n"
         "complete -o default -F _regal regal\n",
         stream);
 }
@@ -193,6 +197,24 @@ static void zsh_describe(FILE *stream, const regal_command *group) {
   }
 }
 
+static void zsh_group(FILE *stream, const regal_command *group) {
+  fprintf(stream,
+          "  if [[ $command == %s ]]; then\n"
+          "    if (( CURRENT == 3 )); then\n"
+          "      commands=(",
+          group->name);
+  zsh_describe(stream, group);
+  fputs(" )\n"
+        "      _describe command commands\n"
+        "      return\n"
+        "    fi\n"
+        "    command=\"$command $words[3]\"\n"
+        "    shift words\n"
+        "    (( CURRENT-- ))\n"
+        "  fi\n",
+        stream);
+}
+
 static void zsh_begin(FILE *stream) {
   fputs("_regal() {\n"
         "  local -a commands\n"
@@ -206,26 +228,9 @@ static void zsh_begin(FILE *stream) {
         "    return\n"
         "  fi\n",
         stream);
-  for (size_t i = 0; i < regal_command_count(); i++) {
-    const regal_command *group = regal_command_at(i);
-    if (group->run)
-      continue;
-    fprintf(stream,
-            "  if [[ $command == %s ]]; then\n"
-            "    if (( CURRENT == 3 )); then\n"
-            "      commands=(",
-            group->name);
-    zsh_describe(stream, group);
-    fputs(" )\n"
-          "      _describe command commands\n"
-          "      return\n"
-          "    fi\n"
-          "    command=\"$command $words[3]\"\n"
-          "    shift words\n"
-          "    (( CURRENT-- ))\n"
-          "  fi\n",
-          stream);
-  }
+  for (size_t i = 0; i < regal_command_count(); i++)
+    if (!regal_command_at(i)->run)
+      zsh_group(stream, regal_command_at(i));
   fputs("  shift words\n"
         "  (( CURRENT-- ))\n"
         "  case $command in\n",

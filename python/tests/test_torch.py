@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """regal.torch where there is no GPU: capture, apply, threads, tracing."""
+import collections
 import re
 
 import pytest
@@ -11,6 +12,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
+from regal.torch.cuda import Captured  # noqa: E402
+from regal.torch.slots import Slots  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -165,6 +168,97 @@ def test_without_a_gpu_models_are_left_to_inductor(branches):
         found = compiled(x)
     with torch.no_grad():
         torch.testing.assert_close(found, model(x), rtol=1e-4, atol=1e-5)
+
+
+# -- Calls that find their results untouched -----------------------------------
+
+
+class OnTheCpu:
+    """Stands where a CUDA graph does: computes into fixed memory."""
+
+    def __init__(self, inputs):
+        self.weight, self.x = inputs
+        self.temporary = torch.empty_like(self.x)
+        self.result = torch.empty_like(self.x)
+        self.replays = 0
+
+    def replay(self):
+        self.replays += 1
+        torch.mul(self.x, self.weight, out=self.temporary)
+        torch.add(self.temporary, 1.0, out=self.result)
+
+
+def captured_on_the_cpu(made):
+    def capture(inputs):
+        graph = OnTheCpu(inputs)
+        made.append(graph)
+        return Captured(graph, [graph.result], inputs)
+
+    return capture
+
+
+@pytest.mark.parametrize("held", [0, 1, 2, 5])
+def test_results_that_are_held_are_never_overwritten(held):
+    weight, made = torch.full((4,), 3.0), []
+    slots = Slots(captured_on_the_cpu(made), [0], [1], [torch.empty(4)])
+    kept = collections.deque(maxlen=max(held, 1))
+    for step in range(30):
+        (found,) = slots.call((weight, torch.full((4,), float(step))))
+        assert found.tolist() == [3.0 * step + 1] * 4
+        if held:
+            kept.append((step, found))
+        del found
+        for then, old in kept:
+            assert old.tolist() == [3.0 * then + 1] * 4
+    # Two whose results are handed out, then one whose results are copied.
+    assert slots.calls["plain"] == 0
+    assert len(made) <= 2 * min(held + 1, 3)
+
+
+def test_inputs_at_known_addresses_are_not_copied():
+    weight, x, made = torch.ones(4), torch.ones(4), []
+    slots = Slots(captured_on_the_cpu(made), [0], [1], [torch.empty(4)])
+    for step in range(5):
+        x.fill_(step)
+        assert slots.call((weight, x))[0].tolist() == [step + 1.0] * 4
+    assert slots.calls == {"copying": 1, "direct": 4, "captured": 2}
+    assert made[1].x is x
+
+
+def test_an_input_that_is_written_is_copied_back():
+    class Doubling(OnTheCpu):
+        def replay(self):
+            self.x.mul_(2.0)
+
+    def capture(inputs):
+        return Captured(Doubling(inputs), [], inputs)
+
+    weight = torch.ones(4)
+    slots = Slots(capture, [0], [1], [torch.empty(4)], copied_back=[0])
+    values = [torch.full((4,), float(step)) for step in range(4)]
+    for step, x in enumerate(values):
+        slots.call((weight, x))
+        assert x.tolist() == [2.0 * step] * 4
+
+
+def test_saved_tensors_in_use_are_not_replaced_by_copies():
+    weight, made = torch.ones(4), []
+    slots = Slots(captured_on_the_cpu(made), [0], [1], [torch.empty(4)],
+                  visible=0)
+    saved = [slots.call((weight, torch.ones(4))) for _ in range(4)]
+    assert [s is None for s in saved] == [False, False, True, True]
+    saved.clear()
+    assert slots.call((weight, torch.ones(4))) is not None
+
+
+def test_addresses_that_come_once_are_not_captured():
+    made = []
+    slots = Slots(captured_on_the_cpu(made), [0], [1], [torch.empty(4)])
+    weights = [torch.ones(4) for _ in range(6)]
+    x = torch.ones(4)
+    assert slots.call((weights[0], x)) is not None
+    assert all(slots.call((w, x)) is None for w in weights[1:])
+    assert slots.call((weights[5], x)) is not None  # it came again
 
 
 # -- What the documentation shows ---------------------------------------------

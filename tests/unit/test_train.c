@@ -514,8 +514,8 @@ static void test_refuses_to_replace(void **state) {
                                       "kept.policy.csv"};
   static const char *const messages[] = {
       "kept.policy: exists already; --overwrite replaces it",
-      "kept.policy.checkpoint: exists already; --resume continues the run of "
-      "kept.policy.checkpoint, --overwrite replaces it",
+      ("kept.policy.checkpoint: exists already; --resume continues the run of "
+       "kept.policy.checkpoint, --overwrite replaces it"),
       "kept.policy.csv: exists already; --overwrite replaces it"};
   regal_options options = quick("kept.policy");
   options.overwrite = false;

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence
 
 import torch
 
@@ -95,7 +95,6 @@ class PlannedGraph:
         self.slots: Optional[Slots] = None
         #: Of the first call, if kept; inputs that a kernel writes are copies.
         self.example_args: List[Any] = []
-        self._copy_groups: List[List[int]] = []
 
     def _result_nodes(self) -> list:
         results = self.traced.output.args[0]
@@ -143,13 +142,14 @@ class PlannedGraph:
             measured - began,
             time.perf_counter() - measured,
         )
-        self._copy_groups = _groups_by_type(buffers)
         self.slots = Slots(
             lambda inputs: cuda.capture(self.traced, self.schedule, inputs),
             self.static,
             self.moving,
             buffers,
-            self.visible is not None,
+            self.copied_back,
+            self.passed_on,
+            self.visible,
         )
         if self.settings.keep_inputs:
             self.example_args = own
@@ -169,54 +169,15 @@ class PlannedGraph:
             self._try_to_prepare(args)
         if self._plain is not None:
             return self._plain(list(args))
-        captured = self.slots.direct(args)
-        if captured is not None:
-            captured.replay()
-            return self._hand_out(captured, args)
-        captured = self.slots.copying(args)
-        if captured is not None:
-            return self._replay_on_copies(captured, args)
-        self.slots.calls["plain"] += 1
-        with torch.no_grad():
-            return self._run_plainly(list(args))
+        results = self.slots.call(args)
+        if results is None:
+            with torch.no_grad():
+                results = self._run_plainly(list(args))
+        return results
 
     def _run_plainly(self, args: List[Any]) -> List[Any]:
         results = self.traced.gm(*args)
         return list(results) if isinstance(results, (list, tuple)) else [results]
-
-    def _replay_on_copies(self, captured: cuda.Captured, args) -> List[Any]:
-        buffers = self.slots.buffers
-        for places in self._copy_groups:
-            torch._foreach_copy_(
-                [buffers[p] for p in places],
-                [args[self.moving[p]] for p in places],
-            )
-        captured.replay()
-        for place in self.copied_back:
-            args[self.moving[place]].copy_(buffers[place])
-        return self._hand_out(captured, args)
-
-    def _hand_out(self, captured: cuda.Captured, args) -> List[Any]:
-        results = []
-        visible = self.visible or 0
-        for at, value in enumerate(captured.results):
-            if at in self.passed_on:
-                results.append(args[self.passed_on[at]])
-            elif not isinstance(value, torch.Tensor):
-                results.append(value)
-            elif captured.is_copied or at < visible:
-                results.append(value.clone())
-            else:
-                results.append(value.detach())
-        return results
-
-
-def _groups_by_type(tensors: List[torch.Tensor]) -> List[List[int]]:
-    """One kernel copies all tensors of a type."""
-    groups: Dict[Any, List[int]] = {}
-    for place, tensor in enumerate(tensors):
-        groups.setdefault(tensor.dtype, []).append(place)
-    return list(groups.values())
 
 
 def _copy_of(tensor: torch.Tensor) -> torch.Tensor:

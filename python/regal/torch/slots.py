@@ -41,12 +41,21 @@ class Slots:
         static: List[int],
         moving: List[int],
         buffers: List[torch.Tensor],
-        is_saving: bool,
+        copied_back: Sequence[int] = (),
+        passed_on: Optional[Dict[int, int]] = None,
+        visible: Optional[int] = None,
     ):
         self.capture, self.static, self.moving = capture, static, moving
         #: Our copies of the inputs that move.
         self.buffers = buffers
-        self.is_saving = is_saving
+        self._groups = _groups_by_type(buffers)
+        #: Places in `moving` of inputs that a kernel writes.
+        self.copied_back = copied_back
+        #: Results that are inputs.
+        self.passed_on = passed_on or {}
+        #: Results of a forward pass from here on are saved for backward; None
+        #: for other graphs.
+        self.visible = visible
         #: How calls were served.
         self.calls: Dict[str, int] = collections.Counter()
         self._by_static: Dict[tuple, List[Captured]] = {}
@@ -54,7 +63,41 @@ class Slots:
         self._last: tuple = ()
         self._seen: collections.deque = collections.deque(maxlen=8)
 
-    def direct(self, args: Sequence[Any]) -> Optional[Captured]:
+    def call(self, args: Sequence[Any]) -> Optional[List[Any]]:
+        """The results for these inputs; None if no capture can serve."""
+        captured = self._direct(args)
+        if captured is not None:
+            captured.replay()
+            return self._hand_out(captured, args)
+        captured = self._copying(args)
+        if captured is None:
+            self.calls["plain"] += 1
+            return None
+        for places in self._groups:
+            torch._foreach_copy_(
+                [self.buffers[p] for p in places],
+                [args[self.moving[p]] for p in places],
+            )
+        captured.replay()
+        for place in self.copied_back:
+            args[self.moving[place]].copy_(self.buffers[place])
+        return self._hand_out(captured, args)
+
+    def _hand_out(self, captured: Captured, args: Sequence[Any]) -> List[Any]:
+        results = []
+        visible = self.visible or 0
+        for at, value in enumerate(captured.results):
+            if at in self.passed_on:
+                results.append(args[self.passed_on[at]])
+            elif not isinstance(value, torch.Tensor):
+                results.append(value)
+            elif captured.is_copied or at < visible:
+                results.append(value.clone())
+            else:
+                results.append(value.detach())
+        return results
+
+    def _direct(self, args: Sequence[Any]) -> Optional[Captured]:
         """A free capture on the very tensors of this call, if worth it."""
         if not self.moving:
             return None
@@ -67,7 +110,7 @@ class Slots:
             slots = self._by_address[key] = []
         return self._free("direct", slots, lambda: args)
 
-    def copying(self, args: Sequence[Any]) -> Optional[Captured]:
+    def _copying(self, args: Sequence[Any]) -> Optional[Captured]:
         """A free capture on our own copies of the inputs that move."""
         key = tuple([args[i].data_ptr() for i in self.static])
         slots = self._by_static.get(key)
@@ -93,7 +136,7 @@ class Slots:
             if captured.is_copied or captured.is_free:
                 self.calls[kind] += 1
                 return captured
-        if self.is_saving and len(slots) == _UNCOPIED:
+        if self.visible is not None and len(slots) == _UNCOPIED:
             return None
         captured = self.capture(inputs())
         captured.is_copied = len(slots) == _UNCOPIED
@@ -101,3 +144,11 @@ class Slots:
         self.calls["captured"] += 1
         self.calls[kind] += 1
         return captured
+
+
+def _groups_by_type(tensors: List[torch.Tensor]) -> List[List[int]]:
+    """One kernel copies all tensors of a type."""
+    groups: Dict[Any, List[int]] = {}
+    for place, tensor in enumerate(tensors):
+        groups.setdefault(tensor.dtype, []).append(place)
+    return list(groups.values())

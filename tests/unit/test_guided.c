@@ -520,7 +520,7 @@ static void check_proposal(search_bench *b, const char *policy) {
 
 static void test_other_devices(void **state) {
   search_bench *b = *state;
-  char devices[8];
+  char devices[16];
   use_synthetic(b, 30, 1);
   save_heads(b, "both.policy", "affinity", "priority");
   save_heads(b, "places.policy", "affinity", NULL);

@@ -2,7 +2,7 @@
 # without end: refused at the limit, with little memory.
 head -c 30000000 /dev/zero | gzip -9 > bomb.pb.gz
 # Sanitizers reserve more address space than any limit leaves them.
-if (ulimit -v 400000 && regal --version) > /dev/null 2>&1; then
+if { (ulimit -v 400000 && regal --version); } > /dev/null 2>&1; then
   ulimit -v 400000
 fi
 try() {

@@ -85,6 +85,22 @@ static void set_waiting(regal_context *context, int waiting) {
   __atomic_store_n(&context->waits_for_input, waiting, __ATOMIC_RELAXED);
 }
 
+/* Before an input that may never come. A stop that was requested a moment
+ * earlier counts: nothing would end the wait. */
+static regal_status begin_waiting(regal_context *context, const char *name) {
+  set_waiting(context, 1);
+  if (!regal_stop_requested(context))
+    return REGAL_OK;
+  set_waiting(context, 0);
+  return regal_fail(context, REGAL_IO, "%s: interrupted before it was read",
+                    name);
+}
+
+static bool may_block(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && !S_ISREG(info.st_mode);
+}
+
 regal_status regal_read_open_file(regal_context *context, const char *name,
                                   int file, regal_text *text) {
   struct stat info;
@@ -95,7 +111,8 @@ regal_status regal_read_open_file(regal_context *context, const char *name,
     return fail_directory(context, name);
   bool large = S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit;
   if (!large) {
-    set_waiting(context, 1);
+    if (!S_ISREG(info.st_mode))
+      REGAL_TRY(begin_waiting(context, name));
     regal_status status =
         read_up_to(context, name, file, first_block(&info), limit, text);
     set_waiting(context, 0);
@@ -120,7 +137,8 @@ static regal_status inflate_in_place(regal_context *context, const char *name,
 
 static regal_status read_path(regal_context *context, const char *path,
                               regal_text *text) {
-  set_waiting(context, 1); /* a pipe that nobody writes to */
+  if (may_block(path)) /* a pipe that nobody writes to */
+    REGAL_TRY(begin_waiting(context, path));
   int file = open(path, O_RDONLY | O_CLOEXEC);
   set_waiting(context, 0);
   if (file < 0)

@@ -340,9 +340,25 @@ static void survives_failing_allocations(void **state) {
     }
 }
 
+/* A stop that was requested before: nobody would end the wait for a pipe.
+ * A regular file is read all the same. */
+static void stopped_before_a_pipe(void **state) {
+  (void)state;
+  regal_text text;
+  assert_int_equal(mkfifo("never", 0600), 0);
+  files_write_text("plain", "abc");
+  regal_stop_request(context);
+  assert_int_equal(regal_read_file(context, "never", &text), REGAL_IO);
+  assert_string_equal(regal_error(context),
+                      "never: interrupted before it was read");
+  check_read("plain", "abc", 3);
+  regal_stop_clear(context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reads_files),
+      cmocka_unit_test(stopped_before_a_pipe),
       cmocka_unit_test(reads_standard_input),
       cmocka_unit_test(saves_files_whole_or_not),
       cmocka_unit_test(saves_long_names),

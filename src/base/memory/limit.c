@@ -70,7 +70,11 @@ regal_status regal_memory_check(regal_context *context, const char *what,
                                 uint64_t bytes) {
   const regal_context *root = regal_context_root(context);
   size_t limit = root->bytes_limit;
-  uint64_t left = limit > root->bytes_in_use ? limit - root->bytes_in_use : 0;
+  /* The root's count changes while workers run, and their outcome must not
+   * depend on it: a worker has the whole limit here. Allocations are checked
+   * one by one in any case. */
+  size_t used = context == root ? root->bytes_in_use : 0;
+  uint64_t left = limit > used ? limit - used : 0;
   if (!limit || bytes <= left)
     return REGAL_OK;
   return regal_fail(context, REGAL_BAD_INPUT,

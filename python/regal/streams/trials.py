@@ -38,7 +38,8 @@ ONE_STREAM = "one stream"
 CHAINS = "a stream for each chain"
 URGENT_CHAINS = "a stream for each chain, longest first"
 
-#: A plan below this share of one stream's time is not worth looking for.
+#: Where the longest chain takes more than this share of the work, streams
+#: cannot gain anything that is worth a search.
 _WORTH = 0.98
 #: How often the leaders are timed again.
 _FINAL_ROUNDS = 3

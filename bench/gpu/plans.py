@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plans on a real GPU: bench/gpu/plans.py OUT [--models a,b] [--seconds 540]
+"""Plans on a real GPU: bench/gpu/plans.py OUT [--models a,b] [--done DUMP]
 
 For each model, batch size and mode (inference in half precision, training in
 single): microseconds per call of eager PyTorch, torch.compile (default,
@@ -8,12 +8,14 @@ reduce-overhead, and max-autotune where asked for), and of Inductor's kernels in
 one CUDA graph: on one stream, on a stream for each chain (no plan: CUDA's own
 scheduling of the whole graph), by heft's plan, and by the plan that
 ``regal.torch`` keeps. Writes OUT/plans.json after each case; report.py makes
-the tables and figures.
+the tables and figures. A run that was stopped goes on with --done OUT/plans.json.
 
 Each case has a process of its own, --jobs at a time, each with one thread that
 compiles: this takes longer than measuring. A lock lets one process at a time
 measure kernels, try plans and time calls; what the others do on the GPU
-meanwhile (tuning kernels) is short, and the best of several rounds counts. Needs
+meanwhile (tuning kernels) is short, and the best of several rounds counts.
+max-autotune runs many kernels while it compiles: it comes at the end, and is
+timed when nothing compiles any more. Needs
 the packages regal, torch, torchvision and transformers.
 """
 
@@ -31,25 +33,23 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 LOCK = os.path.join(tempfile.gettempdir(), "regal-gpu.lock")
 
-#: Models whose training step is measured, at batch 8.
-TRAINED = ["resnet18", "bert", "clip", "googlenet", "mmoe", "vit_b_16"]
-#: Models for which max-autotune is measured too: it compiles for minutes.
-TUNED = ["clip", "inception_v3", "googlenet", "darts", "mmoe", "dlrm", "bert",
-         "squeezenet"]
+#: Models that come first, and for which max-autotune is measured too: it
+#: compiles for minutes.
+FIRST = ["mmoe", "dlrm", "squeezenet", "googlenet", "bert", "inception_v3",
+         "clip", "darts"]
 
 
 def cases(models, batches, modes):
-    """(model, batch, mode), batch 1 inference first."""
+    """(model, batch, mode), batch 1 inference first, training at batch 8."""
     from models import MODELS
 
-    names = models or list(MODELS)
-    names = sorted(names, key=lambda name: name not in TUNED)
+    names = models or FIRST + [name for name in MODELS if name not in FIRST]
     found = []
     for batch in batches:
         if "infer" in modes:
             found += [(name, batch, "infer") for name in names]
     if "train" in modes:
-        found += [(name, 8, "train") for name in names if name in TRAINED]
+        found += [(name, 8, "train") for name in names]
     return found
 
 
@@ -146,7 +146,7 @@ def compiled_with(case, **arguments):
 
 
 class Alone:
-    """Holds the lock from the first plan that is tried on."""
+    """Holds the lock while plans are tried, and from `begin` on."""
 
     def __init__(self):
         from regal.torch.planned import PlannedGraph
@@ -156,12 +156,18 @@ class Alone:
 
         def prepare_alone(graph, args):
             self.begin()
-            prepare(graph, args)
+            try:
+                prepare(graph, args)
+            finally:
+                self.end()
 
         PlannedGraph.prepare = prepare_alone
 
     def begin(self):
         fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def end(self):
+        fcntl.flock(self.file, fcntl.LOCK_UN)
 
 
 def total(reports, choose):
@@ -219,40 +225,58 @@ def measure(name, batch, mode):
     row["one_stream_bytes"] = total(reports, lambda r: r.one_stream_bytes)
     row["planning_s"] = total(reports, lambda r: r.measuring_s + r.trying_s)
     if mode == "infer" and batch == 1:
-        row["plans"] = [predictions(g) for g in backend.graphs if g.report]
+        row["observed"] = [predictions(g) for g in backend.graphs if g.report]
     if mode == "train":
         row["programs"] = [g.traced.program.to_json() for g in backend.graphs]
     return row
 
 
 def predictions(graph):
-    """Predicted and measured times of all plans tried, and the program."""
-    from regal.torch.calibration import load_calibration
+    """A program, and measured times of plans that were tried."""
+    from regal.torch.calibration import observations_of
     from regal.torch.shares import measure_shares
-    from regal.streams.sharing import Sharing, predict_us
 
     measure_shares(graph.traced, graph.example_args)
-    program, sharing = graph.traced.program, load_calibration() or Sharing()
-    one = fastest(graph.report, "one stream")
+    if graph.report.kernels < 2 or len(graph.report.tried) < 2:
+        return observed([])
+    return observed(observations_of(graph))
+
+
+def observed(observations):
+    """Observations of one program as JSON."""
+    if not observations:
+        return {"plans": []}
     return {
-        "program": program.to_json(),
+        "program": observations[0].program.to_json(),
+        "one_stream_us": observations[0].one_stream_us,
         "plans": [
             {
-                "label": c.label,
-                "measured_us": c.measured_us,
-                "searched_us": c.predicted_us,
-                "predicted_us": predict_us(program, c.schedule, sharing, one),
-                "crossings": c.schedule.crossings,
-                "launches": [[x.kernel, x.stream] for x in c.schedule.launches],
+                "label": o.label,
+                "measured_us": o.measured_us,
+                "searched_us": o.searched_us,
+                "launches": [[x.kernel, x.stream] for x in o.schedule.launches],
             }
-            for c in graph.report.tried
+            for o in observations
         ],
     }
 
 
+def by_program(observations):
+    found = {}
+    for o in observations:
+        found.setdefault(id(o.program), []).append(o)
+    return [observed(group) for group in found.values()]
+
+
 def tune(name, batch, mode):
+    file = open(LOCK, "w")
+    fcntl.flock(file, fcntl.LOCK_SH)
     case = Case(name, batch, mode)
     tuned = compiled_with(case, mode="max-autotune")
+    for _ in range(3):
+        case.step(tuned)
+    fcntl.flock(file, fcntl.LOCK_UN)
+    fcntl.flock(file, fcntl.LOCK_EX)
     return {"model": name, "batch": batch, "mode": mode,
             "max_autotune_us": case.time(tuned)}
 
@@ -289,7 +313,7 @@ def in_parallel(action, found, width, end, done):
             try:
                 text, _ = process.communicate(timeout=0.2)
             except subprocess.TimeoutExpired:
-                if time.time() > end + 30:
+                if time.time() > end + 15:
                     process.kill()
                 continue
             running.remove(item)
@@ -325,6 +349,8 @@ def main():
                         help="measure max-autotune at the end")
     parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--done", action="append", default=[], metavar="DUMP",
+                        help="leave out the cases that this dump has")
     parser.add_argument("--one", nargs=2, metavar=("ACTION", "CASE"))
     given = parser.parse_args()
     if given.one:
@@ -334,13 +360,8 @@ def main():
         [m for m in given.models.split(",") if m],
         [int(b) for b in given.batches.split(",")], given.modes.split(","),
     )
-    import regal
-    import torch
-    from regal.torch import calibrate
-
-    data = {"device": torch.cuda.get_device_name(),
-            "build": f"regal {regal.__build__}, torch {torch.__version__}",
-            "sharing": vars(calibrate()), "rows": []}
+    measured, tuned = known_cases(given.done)
+    data = first_data()
     print(f"calibrated: {data['sharing']}, {end - time.time():.0f} s left", flush=True)
     path = os.path.join(given.out, "plans.json")
     os.makedirs(given.out, exist_ok=True)
@@ -352,10 +373,45 @@ def main():
             json.dump(data, file)
         os.replace(path + ".new", path)
 
+    found = [case for case in found if case not in measured]
     in_parallel("measure", found, given.jobs, end - 20, done)
     if given.tune:
-        tuned = [(n, 1, "infer") for n in TUNED if (n, 1, "infer") in found]
-        in_parallel("tune", tuned, 1, end - 60, done)
+        left = [(n, 1, "infer") for n in FIRST if (n, 1, "infer") not in tuned]
+        in_parallel("tune", left, len(left), end - 20, done)
+
+
+def known_cases(paths):
+    """Cases that dumps have: measured ones, and those of max-autotune."""
+    measured, tuned = set(), set()
+    for path in paths:
+        with open(path) as file:
+            for row in json.load(file)["rows"]:
+                case = row["model"], row["batch"], row["mode"]
+                if "regal_us" in row:
+                    measured.add(case)
+                if "max_autotune_us" in row:
+                    tuned.add(case)
+    return measured, tuned
+
+
+def first_data():
+    """What describes the run; calibrates the device if it is new."""
+    import regal
+    import torch
+    from regal.streams.sharing import fit
+    from regal.torch.calibration import keep, load_calibration, observe
+
+    data = {"device": torch.cuda.get_device_name(),
+            "build": f"regal {regal.__build__}, torch {torch.__version__}",
+            "rows": []}
+    sharing = load_calibration()
+    if sharing is None:
+        observations = observe()
+        data["calibration"] = by_program(observations)
+        sharing = fit(observations)
+        keep(sharing)
+    data["sharing"] = vars(sharing)
+    return data
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import Dict, Iterable, List, Sequence, Tuple
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple
 
 from .program import Program
 from .schedule import Schedule
@@ -132,6 +132,9 @@ class Observation:
     schedule: Schedule
     measured_us: float
     one_stream_us: float
+    label: str = ""
+    #: By the search's own model, if it made the plan.
+    searched_us: Optional[float] = None
 
 
 def error(

@@ -12,7 +12,6 @@ noise. While there is time, more plans are tried around the best one.
 from __future__ import annotations
 
 import dataclasses
-import statistics
 import time
 from typing import (
     Callable,
@@ -52,6 +51,8 @@ class Candidate:
     #: By the search's own model; None for what was not searched.
     predicted_us: Optional[float] = None
     measured_us: Optional[float] = None
+    #: Whether it was timed again at the end, in turn with the other leaders.
+    timed_again: bool = False
 
 
 @dataclasses.dataclass
@@ -168,15 +169,25 @@ def choose(
         around = next_round(program, settings, best)
         _try_all(around, tried, time_us, end)
     leaders = _leaders(tried)
-    # Again, in turn: of many noisy times the smallest is too small, and the
-    # device may have been faster earlier or later.
+    time_again(leaders, time_us)
+    return min(leaders, key=_measured), sorted(tried, key=_measured)
+
+
+def time_again(
+    leaders: List[Candidate], time_us: Callable[[Schedule], float]
+) -> None:
+    """Times the leaders again, in turn.
+
+    Of many noisy times the smallest is too small, and the device may have been
+    faster earlier or later.
+    """
     again: Dict[int, List[float]] = {id(c): [] for c in leaders}
     for _ in range(_FINAL_ROUNDS):
         for candidate in leaders:
             again[id(candidate)].append(time_us(candidate.schedule))
     for candidate in leaders:
-        candidate.measured_us = statistics.median(again[id(candidate)])
-    return min(leaders, key=_measured), sorted(tried, key=_measured)
+        candidate.measured_us = min(again[id(candidate)])
+        candidate.timed_again = True
 
 
 def _leaders(tried: List[Candidate]) -> List[Candidate]:

@@ -87,7 +87,7 @@ def _networks():
 
 #: Plans of a graph that are timed for observations, and how often, in turn:
 #: the clock of a GPU drifts by some percent within seconds.
-_OBSERVED = 12
+_OBSERVED = 10
 _ROUNDS = 3
 
 

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
 from regal.torch.cuda import Captured  # noqa: E402
-from regal.torch.slots import Slots  # noqa: E402
+from regal.torch.slots import Slots, View  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -259,6 +259,65 @@ def test_addresses_that_come_once_are_not_captured():
     assert slots.call((weights[0], x)) is not None
     assert all(slots.call((w, x)) is None for w in weights[1:])
     assert slots.call((weights[5], x)) is not None  # it came again
+
+
+def test_a_static_input_that_keeps_moving_is_copied():
+    """The batch that a forward pass saves is new in each step."""
+    made = []
+
+    def capture(inputs):
+        graph = OnTheCpu([inputs[1], inputs[2]])
+        made.append(graph)
+        return Captured(graph, [graph.result], inputs)
+
+    large = torch.zeros(1000)
+    slots = Slots(capture, [0, 1], [2], [torch.empty(4)])
+    batches = [torch.full((4,), float(step)) for step in range(12)]
+    x, served = torch.ones(4), []
+    for step, batch in enumerate(batches):
+        found = slots.call((large, batch, x))
+        served.append(found is not None)
+        if found is not None:
+            assert found[0].tolist() == [step + 1.0] * 4
+        x = x.clone()
+    assert not all(served) and all(served[3:])
+    assert slots.static == [0] and slots.moving == [2, 1]
+
+
+def test_a_written_input_that_starts_to_move_is_copied_back():
+    class Counting(OnTheCpu):
+        def replay(self):
+            self.weight.add_(1.0)
+
+    def capture(inputs):
+        return Captured(Counting([inputs[1], inputs[2]]), [], inputs)
+
+    slots = Slots(capture, [0, 1], [2], [torch.empty(4)], protected=[1])
+    states = [torch.full((4,), float(step)) for step in range(8)]
+    for step, state in enumerate(states):
+        served = slots.call((torch.zeros(1000), state, torch.ones(4)))
+        expected = step + 1.0 if served is not None else step
+        assert state.tolist() == [expected] * 4
+    assert served is not None
+
+
+def test_a_result_may_be_a_view_of_an_input():
+    view, weight, made = View(1, (2, 2), (1, 2), 1), torch.ones(6), []
+    slots = Slots(captured_on_the_cpu(made), [0], [1], [torch.empty(6)],
+                  views={1: view})
+    capture = slots.capture
+
+    def with_view(inputs):
+        captured = capture(inputs)
+        captured.results.append(captured.results[0])
+        return captured
+
+    slots.capture = with_view
+    for step in range(4):
+        x = torch.arange(10.0 + step)[2:8]
+        found = slots.call((weight, x))[1]
+        assert found.tolist() == x[1:5].reshape(2, 2).t().tolist()
+        assert found.data_ptr() == x[1:].data_ptr()
 
 
 # -- What the documentation shows ---------------------------------------------

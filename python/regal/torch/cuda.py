@@ -10,12 +10,17 @@ graph; when a block may be used again is the schedule's business
 
 from __future__ import annotations
 
+import time
 from typing import Any, Dict, List, Sequence
 
 import torch
 
 from ..streams.schedule import Launch, Schedule
 from .trace import Traced, tensors_of
+
+
+#: Replays before a graph is timed.
+_WARMING_S = 0.02
 
 
 class Captured:
@@ -115,11 +120,16 @@ class _Recorder:
 def time_us(captured: Captured, repeats: int = 20, rounds: int = 7) -> float:
     """Microseconds of one replay: the best of rounds of back-to-back ones.
 
-    Clocks drift and others use the device; what they add is never negative.
+    Clocks drift and others use the device; what they add is never negative. A
+    device that was idle while the graph was captured is slower at first.
     """
-    for _ in range(5):
-        captured.replay()
-    torch.cuda.synchronize()
+    end_of_warming = time.perf_counter() + _WARMING_S
+    while True:
+        for _ in range(5):
+            captured.replay()
+        torch.cuda.synchronize()
+        if time.perf_counter() > end_of_warming:
+            break
     best = float("inf")
     for _ in range(rounds):
         begin = torch.cuda.Event(enable_timing=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import warnings
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 import torch
 
@@ -14,7 +14,7 @@ from ..streams.schedule import Schedule, one_stream
 from ..streams.trials import ONE_STREAM, Candidate, Settings, choose
 from . import cuda
 from .measure import measure
-from .slots import Slots
+from .slots import Slots, View
 from .trace import Traced, Unsupported
 
 
@@ -89,7 +89,8 @@ class PlannedGraph:
             for at, node in enumerate(self._result_nodes())
             if node in placeholders
         }
-        self._check_results()
+        #: Results that are views of inputs that move.
+        self.views = dict(self._views_of_inputs())
         self.schedule: Optional[Schedule] = None
         self.report: Optional[Report] = None
         self.slots: Optional[Slots] = None
@@ -100,19 +101,34 @@ class PlannedGraph:
         results = self.traced.output.args[0]
         return list(results) if isinstance(results, (list, tuple)) else [results]
 
-    def _check_results(self) -> None:
-        """A view of an input that moves would be a view of our copy of it."""
+    def _views_of_inputs(self) -> Iterator[Tuple[int, View]]:
+        """In a capture they would be views of our copies."""
         placeholders = self.traced.placeholders
-        moving = {
-            b
+        base_of = {
+            b: i
             for i in self.moving
             for b in self.traced.buffers_of[placeholders[i]]
         }
         for at, node in enumerate(self._result_nodes()):
-            if at not in self.passed_on and moving.intersection(
-                self.traced.buffers_of.get(node, ())
-            ):
-                raise Unsupported(f"result {at} is a view of an input")
+            bases = [
+                base_of[b]
+                for b in self.traced.buffers_of.get(node, ())
+                if b in base_of
+            ]
+            if bases and at not in self.passed_on:
+                yield at, self._view(at, node, bases[0])
+
+    def _view(self, at: int, node: torch.fx.Node, base: int) -> View:
+        found = self.traced.values[node]
+        whole = self.traced.values[self.traced.placeholders[base]]
+        if not isinstance(found, torch.Tensor) or found.dtype != whole.dtype:
+            raise Unsupported(f"result {at} is an input as another type")
+        return View(
+            base,
+            tuple(found.shape),
+            tuple(found.stride()),
+            int(found.storage_offset() - whole.storage_offset()),
+        )
 
     # -- The first call -----------------------------------------------------
 
@@ -150,6 +166,8 @@ class PlannedGraph:
             self.copied_back,
             self.passed_on,
             self.visible,
+            self.views,
+            self.protected,
         )
         if self.settings.keep_inputs:
             self.example_args = own

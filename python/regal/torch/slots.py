@@ -6,7 +6,8 @@ and tensors saved for the backward pass (*static* inputs) are used where they
 are; a graph is kept for each set of their addresses. Other inputs *move*: they
 are copied to a place of ours, and back if the graph writes them. If all come at
 the addresses of the call before, which is common, a graph is captured that uses
-them where they are.
+them where they are. A static input that keeps coming at new addresses, such as
+the batch that a forward pass saves for its backward pass, moves from then on.
 
 *Results.* They lie in memory of the graph, so a replay would overwrite what an
 earlier one returned. Before a replay the storages are asked whether somebody
@@ -20,7 +21,8 @@ which wants them at known addresses.
 from __future__ import annotations
 
 import collections
-from typing import Any, Callable, Dict, List, Optional, Sequence
+import dataclasses
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 import torch
 
@@ -30,6 +32,27 @@ from .cuda import Captured
 _UNCOPIED = 2
 #: Sets of addresses.
 _SETS = 4
+#: A static input with more addresses than this moves.
+_ADDRESSES = 3
+#: If inputs with more than this share of the static bytes are at new addresses,
+#: the tensors saved by a forward pass are, and copying them is no gain.
+_COPIED_SHARE = 0.25
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A result that is a view of an input; the offset is from the input's."""
+
+    input: int
+    shape: Tuple[int, ...]
+    stride: Tuple[int, ...]
+    offset: int
+
+    def of(self, args: Sequence[Any]) -> torch.Tensor:
+        base = args[self.input].detach()
+        return base.as_strided(
+            self.shape, self.stride, base.storage_offset() + self.offset
+        )
 
 
 class Slots:
@@ -44,15 +67,21 @@ class Slots:
         copied_back: Sequence[int] = (),
         passed_on: Optional[Dict[int, int]] = None,
         visible: Optional[int] = None,
+        views: Optional[Dict[int, View]] = None,
+        protected: Sequence[int] = (),
     ):
-        self.capture, self.static, self.moving = capture, static, moving
+        self.capture = capture
+        self.static, self.moving = list(static), list(moving)
         #: Our copies of the inputs that move.
-        self.buffers = buffers
+        self.buffers = list(buffers)
         self._groups = _groups_by_type(buffers)
         #: Places in `moving` of inputs that a kernel writes.
-        self.copied_back = copied_back
-        #: Results that are inputs.
+        self.copied_back = list(copied_back)
+        #: Static inputs that a kernel writes.
+        self.protected = set(protected)
+        #: Results that are inputs, and that are views of inputs.
         self.passed_on = passed_on or {}
+        self.views = views or {}
         #: Results of a forward pass from here on are saved for backward; None
         #: for other graphs.
         self.visible = visible
@@ -62,6 +91,7 @@ class Slots:
         self._by_address: Dict[tuple, List[Captured]] = {}
         self._last: tuple = ()
         self._seen: collections.deque = collections.deque(maxlen=8)
+        self._addresses: Dict[int, Set[int]] = {i: set() for i in self.static}
 
     def call(self, args: Sequence[Any]) -> Optional[List[Any]]:
         """The results for these inputs; None if no capture can serve."""
@@ -89,6 +119,8 @@ class Slots:
         for at, value in enumerate(captured.results):
             if at in self.passed_on:
                 results.append(args[self.passed_on[at]])
+            elif at in self.views:
+                results.append(self.views[at].of(args))
             elif not isinstance(value, torch.Tensor):
                 results.append(value)
             elif captured.is_copied or at < visible:
@@ -112,7 +144,9 @@ class Slots:
 
     def _copying(self, args: Sequence[Any]) -> Optional[Captured]:
         """A free capture on our own copies of the inputs that move."""
-        key = tuple([args[i].data_ptr() for i in self.static])
+        key = self._static_key(args)
+        if key not in self._by_static and self._move_restless(args):
+            key = self._static_key(args)
         slots = self._by_static.get(key)
         if slots is None:
             # Tensors that were saved without a graph come at any address; a
@@ -123,6 +157,40 @@ class Slots:
                 return None
             slots = self._by_static[key] = []
         return self._free("copying", slots, lambda: self._with_copies(args))
+
+    def _static_key(self, args: Sequence[Any]) -> tuple:
+        return tuple([args[i].data_ptr() for i in self.static])
+
+    def _move_restless(self, args: Sequence[Any]) -> bool:
+        """Lets static inputs move that have had too many addresses."""
+        new = [
+            i for i in self.static
+            if args[i].data_ptr() not in self._addresses[i]
+        ]
+        for i in new:
+            self._addresses[i].add(args[i].data_ptr())
+        static_bytes = sum(args[i].nbytes for i in self.static)
+        if sum(args[i].nbytes for i in new) > _COPIED_SHARE * static_bytes:
+            return False
+        restless = [i for i in new if len(self._addresses[i]) > _ADDRESSES]
+        for i in restless:
+            self._let_move(i, args[i])
+        if restless:
+            self._groups = _groups_by_type(self.buffers)
+            self._by_static.clear()
+            self._seen.clear()
+        return bool(restless)
+
+    def _let_move(self, i: int, like: torch.Tensor) -> None:
+        self.static.remove(i)
+        self.moving.append(i)
+        self.buffers.append(
+            torch.empty_strided(
+                like.shape, like.stride(), dtype=like.dtype, device=like.device
+            )
+        )
+        if i in self.protected:
+            self.copied_back.append(len(self.moving) - 1)
 
     def _with_copies(self, args: Sequence[Any]) -> List[Any]:
         own = list(args)

@@ -11,27 +11,24 @@ scheduling of the whole graph), by heft's plan, and by the plan that
 the tables and figures. A run that was stopped goes on with --done OUT/plans.json.
 
 Each case has a process of its own, --jobs at a time, each with one thread that
-compiles: this takes longer than measuring. A lock lets one process at a time
-measure kernels and try plans; while leading plans are timed again and calls are
-timed, the other processes are stopped (they use the GPU to tune kernels). Needs
+compiles. A lock lets one process at a time measure kernels, try plans and time
+calls; the others, which use the GPU to tune kernels, are stopped meanwhile. Needs
 the packages regal, torch, torchvision and transformers.
 """
 
 import argparse
-import contextlib
-import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-LOCK = os.path.join(tempfile.gettempdir(), "regal-gpu.lock")
+
+from case import by_program, one, signal_all  # noqa: E402
+
 
 #: Models that come first, and for which max-autotune is measured too: it
 #: compiles for minutes.
@@ -51,301 +48,6 @@ def cases(models, batches, modes):
     if "train" in modes:
         found += [(name, 8, "train") for name in names]
     return found
-
-
-# -- One case --------------------------------------------------------------
-
-
-def time_calls(call, least_s=0.15):
-    """Microseconds of a call: the best of five rounds."""
-    import torch
-
-    for _ in range(3):
-        call()
-    torch.cuda.synchronize()
-    began = time.perf_counter()
-    call()
-    torch.cuda.synchronize()
-    once = time.perf_counter() - began
-    count = max(5, min(200, int(least_s / 5 / max(once, 1e-5))))
-    times = []
-    for _ in range(5):
-        begin = torch.cuda.Event(enable_timing=True)
-        end = torch.cuda.Event(enable_timing=True)
-        begin.record()
-        for _ in range(count):
-            call()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / count)
-    return min(times)
-
-
-class Case:
-    """A model with the inputs and the step that is timed."""
-
-    def __init__(self, name, batch, mode):
-        import models
-
-        self.training = mode == "train"
-        self.module, self.inputs = models.on_gpu(name, batch, self.training)
-        self.given = [p for p in self.module.parameters() if p.requires_grad]
-
-    def step(self, function):
-        """Runs once; returns what is compared with eager's."""
-        import torch
-
-        if not self.training:
-            with torch.no_grad():
-                return [function(*self.inputs)]
-        result = function(*self.inputs)
-        result.float().square().mean().backward()
-        kept = [result.detach()] + [
-            p.grad for p in self.given if p.grad is not None
-        ]
-        for p in self.given:
-            p.grad = None
-        return kept
-
-    def time(self, function):
-        return time_calls(lambda: self.step(function))
-
-    def deterministic(self, function):
-        """A step from a fixed state: dropout would differ otherwise."""
-        import torch
-
-        for module in self.module.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0
-        return [t.clone() for t in self.step(function)]
-
-
-def difference(found, expected):
-    """The relative difference of two lists of tensors, in norm.
-
-    Half precision with random weights may overflow: numbers that are not
-    finite must be so in both.
-    """
-    import torch
-
-    far = size = 0.0
-    for a, b in zip(found, expected):
-        a, b = a.double(), b.double()
-        if not torch.equal(a.isfinite(), b.isfinite()):
-            return float("inf")
-        a, b = a.nan_to_num(0, 0, 0), b.nan_to_num(0, 0, 0)
-        far += float((a - b).square().sum())
-        size += float(b.square().sum())
-    return (far / size) ** 0.5 if size else 0.0
-
-
-def compiled_with(case, **arguments):
-    import torch
-
-    return torch.compile(case.module, dynamic=False, **arguments)
-
-
-def siblings():
-    """The processes of other cases."""
-    parent = os.getppid()
-    with open(f"/proc/{parent}/task/{parent}/children") as file:
-        return [pid for pid in map(int, file.read().split()) if pid != os.getpid()]
-
-
-def signal_all(pids, number):
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass
-
-
-@contextlib.contextmanager
-def quiet():
-    """Stops the other cases: a GPU that is shared is slower for both."""
-    stopped = siblings()
-    signal_all(stopped, signal.SIGSTOP)
-    time.sleep(0.05)
-    try:
-        yield
-    finally:
-        signal_all(stopped, signal.SIGCONT)
-
-
-@contextlib.contextmanager
-def alone():
-    """One case at a time tries plans."""
-    with open(LOCK, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def measure_alone():
-    """Trials run alone; their leaders are timed again in a quiet place."""
-    from regal.streams import trials
-    from regal.torch.planned import PlannedGraph
-
-    prepare, time_again = PlannedGraph.prepare, trials.time_again
-
-    def prepare_alone(graph, args):
-        with alone():
-            prepare(graph, args)
-
-    def time_again_quietly(leaders, time_us):
-        with quiet():
-            time_again(leaders, time_us)
-
-    PlannedGraph.prepare, trials.time_again = prepare_alone, time_again_quietly
-
-
-def total(reports, choose):
-    """The sum over forward and backward graph, None if one is missing."""
-    found = [choose(report) for report in reports]
-    return None if not found or None in found else sum(found)
-
-
-def fastest(report, prefix):
-    """Of those that were timed in turn at the end."""
-    return min(
-        (c.measured_us for c in report.tried
-         if c.timed_again and c.label.startswith(prefix)),
-        default=None,
-    )
-
-
-def reference(reports, prefix):
-    """The sum over graphs; one that is a chain has one stream only."""
-    if not any(fastest(r, prefix) for r in reports):
-        return None
-    return total(
-        reports, lambda r: fastest(r, prefix) or fastest(r, "one stream")
-    )
-
-
-def reduced_or_none(case):
-    """reduce-overhead; None where its own capture fails."""
-    reduced = compiled_with(case, mode="reduce-overhead")
-    try:
-        for _ in range(3):
-            case.step(reduced)
-    except RuntimeError as error:
-        print(f"reduce-overhead: {error}", flush=True)
-        return None
-    return reduced
-
-
-def measure(name, batch, mode):
-    from regal.torch import Backend, Settings
-
-    measure_alone()
-    case = Case(name, batch, mode)
-    expected = case.deterministic(case.module)
-    row = {"model": name, "batch": batch, "mode": mode}
-    plain = compiled_with(case)
-    row["inductor_difference"] = difference(case.deterministic(plain), expected)
-    reduced = reduced_or_none(case)
-    backend = Backend(Settings(keep_inputs=mode == "infer"))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        planned = compiled_with(case, backend=backend)
-        row["difference"] = difference(case.deterministic(planned), expected)
-        again = difference(case.deterministic(planned), expected)
-        row["difference"] = max(row["difference"], again)
-    row["warnings"] = sorted(
-        {str(w.message) for w in caught if "regal" in str(w.message)}
-    )
-    with alone(), quiet():
-        row["eager_us"] = case.time(case.module)
-        row["default_us"] = case.time(plain)
-        row["reduce_overhead_us"] = case.time(reduced) if reduced else None
-        row["call_us"] = case.time(planned)
-        if mode == "infer" and batch == 1:
-            row["observed"] = [predictions(g) for g in backend.graphs if g.report]
-    row["calls"] = [
-        dict(graph.slots.calls) for graph in backend.graphs if graph.slots
-    ]
-    row.update(of_reports(backend.reports), graphs=len(backend.graphs))
-    if mode == "train":
-        row["programs"] = [g.traced.program.to_json() for g in backend.graphs]
-    return row
-
-
-def of_reports(reports):
-    """The columns that the trials give."""
-    return {
-        "kernels": total(reports, lambda r: r.kernels),
-        "regal_us": total(reports, lambda r: r.chosen.measured_us),
-        "one_stream_us": total(reports, lambda r: fastest(r, "one stream")),
-        "chains_us": reference(reports, "a stream for each"),
-        "heft_us": reference(reports, "heft"),
-        "chosen": [r.chosen.label for r in reports],
-        "held_bytes": total(reports, lambda r: r.held_bytes),
-        "one_stream_bytes": total(reports, lambda r: r.one_stream_bytes),
-        "planning_s": total(reports, lambda r: r.measuring_s + r.trying_s),
-    }
-
-
-def predictions(graph):
-    """A program, and measured times of plans that were tried."""
-    from regal.torch.calibration import observations_of
-    from regal.torch.shares import measure_shares
-
-    measure_shares(graph.traced, graph.example_args)
-    if graph.report.kernels < 2 or len(graph.report.tried) < 2:
-        return observed([])
-    return observed(observations_of(graph))
-
-
-def observed(observations):
-    """Observations of one program as JSON."""
-    if not observations:
-        return {"plans": []}
-    return {
-        "program": observations[0].program.to_json(),
-        "one_stream_us": observations[0].one_stream_us,
-        "plans": [
-            {
-                "label": o.label,
-                "measured_us": o.measured_us,
-                "searched_us": o.searched_us,
-                "launches": [[x.kernel, x.stream] for x in o.schedule.launches],
-            }
-            for o in observations
-        ],
-    }
-
-
-def by_program(observations):
-    found = {}
-    for o in observations:
-        found.setdefault(id(o.program), []).append(o)
-    return [observed(group) for group in found.values()]
-
-
-def tune(name, batch, mode):
-    case = Case(name, batch, mode)
-    tuned = compiled_with(case, mode="max-autotune")
-    with alone():  # it tunes kernels on the device, at the first call
-        case.step(tuned)
-    with alone(), quiet():
-        return {"model": name, "batch": batch, "mode": mode,
-                "max_autotune_us": case.time(tuned)}
-
-
-def one(action, case):
-    """A process of its own."""
-    import torch
-    import torchvision  # noqa: F401
-    import transformers  # noqa: F401
-
-    torch.backends.cuda.matmul.allow_tf32 = True
-    torch.backends.cudnn.allow_tf32 = True
-    name, batch, mode = case.split(":")
-    row = {"measure": measure, "tune": tune}[action](name, int(batch), mode)
-    print("ROW " + json.dumps(row), flush=True)
-
-
-# -- All cases -------------------------------------------------------------
 
 
 def in_parallel(action, found, width, end, done):
@@ -455,7 +157,7 @@ def first_data():
     from regal.torch.calibration import keep, load_calibration, observe
 
     data = {"device": torch.cuda.get_device_name(),
-            "build": f"regal {regal.__build__}, torch {torch.__version__}",
+            "build": f"{regal.__build__}, torch {torch.__version__}",
             "rows": []}
     sharing = load_calibration()
     if sharing is None:

@@ -53,10 +53,17 @@ def speedup(row):
 
 def plan_rows(rows):
     for row in rows.values():
-        if not row.get("regal_us"):
+        if not row.get("regal_us") or row["warnings"]:
             continue
         row = dict(row, speedup=speedup(row), chosen="; ".join(row["chosen"]))
         yield {f: shown(row.get(f)) for f in PLAN_FIELDS}
+
+
+def left_out(rows):
+    """Cases that were left to Inductor, with the reason."""
+    for (model, batch, mode), row in rows.items():
+        for warning in row.get("warnings", ()):
+            yield f"- {model}, batch {batch}, {mode}: {warning}"
 
 
 def shown(value):
@@ -155,6 +162,7 @@ plot x lc rgb '#888888', 'predictions.csv' every ::1 using 3:5 \
 def main():
     folder, dumps = sys.argv[1], sys.argv[2:]
     rows = merged(dumps)
+    rows = dict(sorted(rows.items(), key=lambda r: (r[0][2], r[0][1])))
     plans, predictions = list(plan_rows(rows)), list(prediction_rows(rows))
     write_csv(os.path.join(folder, "plans.csv"), PLAN_FIELDS, plans)
     write_csv(os.path.join(folder, "predictions.csv"), PREDICTION_FIELDS,
@@ -165,7 +173,10 @@ def main():
               "bench/gpu/report.py; docs/torch.md says what the columns are. "
               "Microseconds.\n", file=file)
         print("\n".join(f"- {b}" for b in builds) + "\n", file=file)
-        print("\n".join(plan_table(plans)) + "\n\n## Predicted and measured\n\n"
+        print("\n".join(plan_table(plans)) + "\n", file=file)
+        print("Left to Inductor:\n\n" + "\n".join(left_out(rows)) + "\n",
+              file=file)
+        print("## Predicted and measured\n\n"
               "Mean relative error of the predicted times of plans that were "
               "tried at batch 1.\n\n" + "\n".join(prediction_table(predictions))
               + "\n\n![Predicted against measured](predictions.svg)", file=file)

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One case of plans.py: a model, a batch size and a mode, in this process.
+
+Cases compile side by side and measure one at a time: `alone` is a lock that
+they share, `quiet` stops the other processes of the same parent. A GPU that two
+processes use is slower for both.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import tempfile
+import time
+import warnings
+
+LOCK = os.path.join(tempfile.gettempdir(), "regal-gpu.lock")
+
+
+def time_calls(call, least_s=0.15):
+    """Microseconds of a call: the best of five rounds."""
+    import torch
+
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    call()
+    torch.cuda.synchronize()
+    once = time.perf_counter() - began
+    count = max(5, min(200, int(least_s / 5 / max(once, 1e-5))))
+    times = []
+    for _ in range(5):
+        begin = torch.cuda.Event(enable_timing=True)
+        end = torch.cuda.Event(enable_timing=True)
+        begin.record()
+        for _ in range(count):
+            call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3 / count)
+    return min(times)
+
+
+class Case:
+    """A model with the inputs and the step that is timed."""
+
+    def __init__(self, name, batch, mode):
+        import models
+
+        self.training = mode == "train"
+        self.module, self.inputs = models.on_gpu(name, batch, self.training)
+        self.given = [p for p in self.module.parameters() if p.requires_grad]
+
+    def step(self, function):
+        """Runs once; returns what is compared with eager's."""
+        import torch
+
+        if not self.training:
+            with torch.no_grad():
+                return [function(*self.inputs)]
+        results = function(*self.inputs)
+        if isinstance(results, torch.Tensor):
+            results = [results]
+        sum(r.float().square().mean() for r in results).backward()
+        kept = [r.detach() for r in results] + [
+            p.grad for p in self.given if p.grad is not None
+        ]
+        for p in self.given:
+            p.grad = None
+        return kept
+
+    def time(self, function):
+        return time_calls(lambda: self.step(function))
+
+    def deterministic(self, function):
+        """A step from a fixed state: dropout would differ otherwise."""
+        import torch
+
+        for module in self.module.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        return [t.clone() for t in self.step(function)]
+
+
+def difference(found, expected):
+    """The relative difference of two lists of tensors, in norm.
+
+    Half precision with random weights may overflow: numbers that are not
+    finite must be so in both.
+    """
+    import torch
+
+    far = size = 0.0
+    for a, b in zip(found, expected):
+        a, b = a.double(), b.double()
+        if not torch.equal(a.isfinite(), b.isfinite()):
+            return float("inf")
+        a, b = a.nan_to_num(0, 0, 0), b.nan_to_num(0, 0, 0)
+        far += float((a - b).square().sum())
+        size += float(b.square().sum())
+    return (far / size) ** 0.5 if size else 0.0
+
+
+def compiled_with(case, **arguments):
+    import torch
+
+    return torch.compile(case.module, dynamic=False, **arguments)
+
+
+def siblings():
+    """The processes of other cases."""
+    parent = os.getppid()
+    with open(f"/proc/{parent}/task/{parent}/children") as file:
+        return [pid for pid in map(int, file.read().split()) if pid != os.getpid()]
+
+
+def signal_all(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+@contextlib.contextmanager
+def quiet():
+    """Stops the other cases: a GPU that is shared is slower for both."""
+    stopped = siblings()
+    signal_all(stopped, signal.SIGSTOP)
+    time.sleep(0.05)
+    try:
+        yield
+    finally:
+        signal_all(stopped, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def alone():
+    """One case at a time tries plans."""
+    with open(LOCK, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def measure_alone():
+    """Nothing else runs while kernels are measured and plans are tried."""
+    from regal.torch.planned import PlannedGraph
+
+    prepare = PlannedGraph.prepare
+
+    def prepare_alone(graph, args):
+        with alone(), quiet():
+            prepare(graph, args)
+
+    PlannedGraph.prepare = prepare_alone
+
+
+def total(reports, choose):
+    """The sum over forward and backward graph, None if one is missing."""
+    found = [choose(report) for report in reports]
+    return None if not found or None in found else sum(found)
+
+
+def fastest(report, prefix):
+    """Of those that were timed in turn at the end."""
+    return min(
+        (c.measured_us for c in report.tried
+         if c.timed_again and c.label.startswith(prefix)),
+        default=None,
+    )
+
+
+def reference(reports, prefix):
+    """The sum over graphs; one that is a chain has one stream only."""
+    if not any(fastest(r, prefix) for r in reports):
+        return None
+    return total(
+        reports, lambda r: fastest(r, prefix) or fastest(r, "one stream")
+    )
+
+
+def reduced_or_none(case):
+    """reduce-overhead; None where its own capture fails."""
+    reduced = compiled_with(case, mode="reduce-overhead")
+    try:
+        for _ in range(3):
+            case.step(reduced)
+    except RuntimeError as error:
+        print(f"reduce-overhead: {error}", flush=True)
+        return None
+    return reduced
+
+
+def measure(name, batch, mode):
+    from regal.torch import Backend, Settings
+
+    measure_alone()
+    case = Case(name, batch, mode)
+    expected = case.deterministic(case.module)
+    row = {"model": name, "batch": batch, "mode": mode}
+    plain = compiled_with(case)
+    row["inductor_difference"] = difference(case.deterministic(plain), expected)
+    reduced = reduced_or_none(case)
+    backend = Backend(Settings(keep_inputs=mode == "infer"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        planned = compiled_with(case, backend=backend)
+        row["difference"] = difference(case.deterministic(planned), expected)
+        again = difference(case.deterministic(planned), expected)
+        row["difference"] = max(row["difference"], again)
+    row["warnings"] = sorted(
+        {str(w.message) for w in caught if "regal" in str(w.message)}
+    )
+    with alone(), quiet():
+        row["eager_us"] = case.time(case.module)
+        row["default_us"] = case.time(plain)
+        row["reduce_overhead_us"] = (
+            None if reduced is None else case.time(reduced)
+        )
+        row["call_us"] = case.time(planned)
+        if mode == "infer" and batch == 1:
+            row["observed"] = predictions(backend.graphs)
+    row["calls"] = [
+        dict(graph.slots.calls) for graph in backend.graphs if graph.slots
+    ]
+    row.update(of_reports(backend.reports), graphs=len(backend.graphs))
+    if mode == "train":
+        row["programs"] = [g.traced.program.to_json() for g in backend.graphs]
+    return row
+
+
+def of_reports(reports):
+    """The columns that the trials give."""
+    return {
+        "kernels": total(reports, lambda r: r.kernels),
+        "regal_us": total(reports, lambda r: r.chosen.measured_us),
+        "one_stream_us": total(reports, lambda r: fastest(r, "one stream")),
+        "chains_us": reference(reports, "a stream for each"),
+        "heft_us": reference(reports, "heft"),
+        "chosen": [r.chosen.label for r in reports],
+        "held_bytes": total(reports, lambda r: r.held_bytes),
+        "one_stream_bytes": total(reports, lambda r: r.one_stream_bytes),
+        "planning_s": total(reports, lambda r: r.measuring_s + r.trying_s),
+    }
+
+
+def predictions(graphs):
+    """Programs, and measured times of plans that were tried."""
+    from regal.torch.calibration import observations_of
+    from regal.torch.shares import measure_shares
+
+    planned = [g for g in graphs if g.report and len(g.report.tried) > 1]
+    found = [observations_of(graph) for graph in planned]
+    # After all: kernels are slower in a process that has had a profiler.
+    for graph in planned:
+        measure_shares(graph.traced, graph.example_args)
+    return [observed(observations) for observations in found]
+
+
+def observed(observations):
+    """Observations of one program as JSON."""
+    return {
+        "program": observations[0].program.to_json(),
+        "one_stream_us": observations[0].one_stream_us,
+        "plans": [
+            {
+                "label": o.label,
+                "measured_us": o.measured_us,
+                "searched_us": o.searched_us,
+                "launches": [[x.kernel, x.stream] for x in o.schedule.launches],
+            }
+            for o in observations
+        ],
+    }
+
+
+def by_program(observations):
+    found = {}
+    for o in observations:
+        found.setdefault(id(o.program), []).append(o)
+    return [observed(group) for group in found.values()]
+
+
+def tune(name, batch, mode):
+    case = Case(name, batch, mode)
+    tuned = compiled_with(case, mode="max-autotune")
+    with alone():  # it tunes kernels on the device, at the first call
+        case.step(tuned)
+    with alone(), quiet():
+        return {"model": name, "batch": batch, "mode": mode,
+                "max_autotune_us": case.time(tuned)}
+
+
+def one(action, case):
+    """A process of its own."""
+    import torch
+    import torchvision  # noqa: F401
+    import transformers  # noqa: F401
+
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cudnn.allow_tf32 = True
+    name, batch, mode = case.split(":")
+    row = {"measure": measure, "tune": tune}[action](name, int(batch), mode)
+    print("ROW " + json.dumps(row), flush=True)

@@ -200,6 +200,8 @@
     "augmented copies of each graph") \
   TEXT(split, "split", 0, "NAME", "dataset", RESULT, \
     "only the graphs of this split: train, valid or test") \
+  LIST(like, "like", "DATASET,...", "dataset", RESULT, \
+    "families of these sets go where they are there; may be repeated") \
   TEXT(figures, "figures", 0, "DIR", "dataset", HOW, \
     "write histograms (SVG, by gnuplot) and their data (CSV) here") \
   CHOICE(preset, "preset", "default", "default|paper", "train", RESULT, \

@@ -138,10 +138,13 @@ static const regal_command commands[] = {
     {"dataset split", "split graphs 3-1-1 into train, valid and test",
      "Splits as the paper does: sorted by size, five at a time. Families\n"
      "(column family of index.csv) and graphs with equal in-degree sequences\n"
-     "stay on one side. The split is a column of the output's index.csv.",
+     "stay on one side. The split is a column of the output's index.csv.\n"
+     "With --like, families that other sets have too go to the split where\n"
+     "they are there, so that one policy can be trained on all of them.",
      "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading limits",
-     "seed threads output quiet verbose",
-     "regal dataset split graphs -o graphs.zip --seed 1",
+     "like seed threads output quiet verbose",
+     "regal dataset split graphs -o graphs.zip --seed 1\n"
+     "regal dataset split graphs --like data/torch.zip -o graphs.zip",
      regal_command_dataset_split},
     {"dataset deduplicate", "keep one graph of each in-degree sequence",
      "Keeps the first graph of each.", "INPUT... -o OUT", 1,

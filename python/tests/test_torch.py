@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """regal.torch where there is no GPU: capture, apply, threads, tracing."""
 import collections
-import re
 
 import pytest
 
 import regal
-from conftest import SOURCES
+from conftest import SOURCES, run_page
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -263,20 +262,11 @@ def test_addresses_that_come_once_are_not_captured():
 
 # -- What the documentation shows ---------------------------------------------
 
-BLOCK = re.compile(
-    r"^(<!-- not run[^\n]*\n)?```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
 def test_the_page_runs(tmp_path, monkeypatch):
     pytest.importorskip("torchvision", reason="torchvision is not installed")
     monkeypatch.chdir(tmp_path)
-    text = (SOURCES / "docs" / "torch.md").read_text(encoding="utf-8")
-    names = {}
-    found = [b for b in BLOCK.finditer(text) if not b[1]]
-    assert len(found) >= 2
-    for block in found:
-        line = text[:block.start(2)].count("\n")
-        exec(compile("\n" * line + block[2], "docs/torch.md", "exec"), names)
+    names = run_page("docs/torch.md")
+    assert "plan" in names
 
 
 def test_the_notebook_runs(tmp_path):

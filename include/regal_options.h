@@ -71,7 +71,7 @@
     "reading", RESULT, \
     "ONNX: accept tensors of unknown size, and count each as this many bytes") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
-    "ONNX: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
+    "ONNX, XLA: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
     "measured run times of ops, a CSV of name,microseconds") \
   QUANTITY(max_input, "max-input", 1GiB, BYTES, "BYTES", "limits", HOW, \

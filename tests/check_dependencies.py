@@ -72,8 +72,12 @@ ROOMS = {
     "format/costs": ["format/json"],
     "format/tensorflow": ["format/costs", "format/proto"],
     "format/onnx": ["format/costs", "format/proto"],
+    # XLA's modules: what both of their readers make, and the graph of it.
+    "format/hlo": ["format/costs"],
+    "format/hlo_proto": ["format/hlo", "format/proto"],
     # The table of graph formats.
-    "format": ["format/tensorflow", "format/json", "format/onnx"],
+    "format": ["format/tensorflow", "format/json", "format/onnx",
+               "format/hlo_proto"],
     "format/plan": ["format/json", "cost/model", "pipeline"],
     "dataset/archive": ["format"],
     "dataset/synthetic": ["graph"],

@@ -26,6 +26,7 @@ static bool is_json(const void *bytes, size_t size) {
 /* What readers heed of the options that say how to read. */
 #define NO_OPTIONS ""
 #define TENSORFLOW_OPTIONS "loops|variables|aliases|costs"
+#define HLO_OPTIONS "roofline"
 #define ONNX_OPTIONS "dim|shape|assume-unknown-bytes|roofline|costs"
 
 /* clang-format off */
@@ -34,7 +35,8 @@ static bool is_json(const void *bytes, size_t size) {
   WRITTEN(binary, ".pb",    NULL,   TENSORFLOW_OPTIONS, regal_cost_is_binary, regal_cost_graph_load, regal_cost_graph_save_binary) \
   WRITTEN(text,   ".pbtxt", ".txt", TENSORFLOW_OPTIONS, regal_cost_is_text,   regal_cost_graph_load, regal_cost_graph_save_text) \
   WRITTEN(json,   ".json",  NULL,   NO_OPTIONS,         is_json,              regal_json_graph_load, regal_json_graph_save) \
-  READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load)
+  READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load) \
+  READ(   hlo_proto, ".hlopb", NULL, HLO_OPTIONS,      regal_hlo_proto_detect, regal_hlo_proto_load)
 /* clang-format on */
 
 /* A row declares its functions. */

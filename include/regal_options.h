@@ -33,7 +33,7 @@
  * accepted as a value, and is as if the option were not there.
  *
  * Groups: reading, limits, machine, objective, search, brkga, anneal, generate,
- * pipeline, dataset, train, tune, output, config.
+ * pipeline, dataset, train, tune, bench, output, config.
  *
  * EFFECT is RESULT when the option can change what comes out, so that files
  * which say what they were made with name it, and HOW when it only says where
@@ -265,7 +265,7 @@
   INTEGER(imitate, "imitate", 0, 0, 1000000000, "STEPS", "train", RESULT, \
     "imitate the plans of auto for this many steps first") \
   INTEGER(augment, "augment", 0, 1, 1000000, "N", "train", RESULT, \
-    "augmented copies of each training graph; the dataset's if not given") \
+    "augmented copies of each graph; if not given the dataset's, bench: none") \
   INTEGER(valid_every, "valid-every", 0, 1, 1000000000, "STEPS", \
     "train", RESULT, \
     "steps between validations; a tenth of the steps if not given") \
@@ -282,7 +282,7 @@
     "interval between checkpoints") \
   FLAG(resume, "resume", "train", HOW, "continue from the checkpoint") \
   FLAG(overwrite, "overwrite", "train", HOW, \
-    "replace policy, checkpoint and log of an earlier run") \
+    "replace policy, checkpoint, log or table of an earlier run") \
   TEXT(log, "log", 0, "FILE", "train", HOW, \
     "log file, one line per step (CSV); OUTPUT.csv if not given") \
   TEXT(plot, "plot", 0, "FILE", "train", HOW, \
@@ -290,7 +290,22 @@
   FLAG(halving, "halving", "tune", RESULT, \
     "successive halving: twice the graphs for the better half of settings") \
   INTEGER(graphs, "graphs", 0, 1, 1000000000, "N", "tune", RESULT, \
-    "number of graphs, spread over the training set; all if not given") \
+    "number of graphs, spread over the set; all if not given") \
+  LIST(methods, "methods", "METHOD,...", "bench", RESULT, \
+    "methods, each with options of its own: 'regal policy=real_runtime'; " \
+    "brkga,auto if not given") \
+  LIST(budgets, "budgets", "BUDGET,...", "bench", RESULT, \
+    "evaluations (5000) or times (0.1s); 5000 if not given") \
+  LIST(seeds, "seeds", "N,...", "bench", RESULT, \
+    "random seeds; 1 if not given") \
+  FLAG(mix, "mix", "bench", HOW, \
+    "keep rows of other builds and settings in the table") \
+  TEXT(report, "report", 0, "DIR", "bench", HOW, \
+    "write tables and figures of the runs here") \
+  TEXT(reference, "reference", "brkga@5000", "METHOD@BUDGET", "bench", HOW, \
+    "what improvements are over, in the report") \
+  TEXT(best, "best", 0, "FILE", "bench", HOW, \
+    "best known costs for the report, a CSV of graph,cost") \
   TEXT(output, "output", 0, "FILE", "output", HOW, \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
   FLAG(times, "times", "output", HOW, \

@@ -220,6 +220,32 @@ static const regal_command commands[] = {
      "memory.json\n"
      "regal optimize model.pb --method tuned --settings my.json",
      regal_command_tune},
+    {"bench", "run methods on datasets, and report on the runs",
+     "Runs each of --methods with each of --budgets and --seeds on the graphs\n"
+     "of the datasets and writes a row for each run to -o FILE (CSV), with\n"
+     "commit, settings, verified cost, bound and seconds. A run has one "
+     "thread;\n"
+     "--threads of them go on side by side, and with mpirun on several "
+     "machines.\n"
+     "A benchmark that was stopped continues when it is started again. Rows "
+     "of\n"
+     "another commit or other settings are refused, unless --mix. With "
+     "--report,\n"
+     "the inputs are such tables, of which tables (Markdown) and figures "
+     "(SVG\n"
+     "and PNG, by gnuplot) are made.",
+     "INPUT...", 1, REGAL_CLI_ARGUMENTS,
+     "bench reading limits machine objective brkga anneal",
+     "split graphs augment decoder policy actions settings partitioner "
+     "local-restart target ortools overwrite threads max-memory output json "
+     "quiet verbose",
+     "regal bench data/torch.zip --split test --methods 'brkga,auto time=1s' "
+     "--seeds 1,2,3 -o runs.csv\n"
+     "regal bench graphs --methods 'brkga,regal policy=rule' --budgets "
+     "1000,5000 -o runs.csv\n"
+     "regal bench runs.csv --report figures\n"
+     "mpirun -np 4 regal bench data/torch.zip -o runs.csv --threads 1",
+     regal_command_bench},
     {"machines", "list the machines that --machine knows by name",
      "Prints their devices, memory, links and the sources of the numbers. "
      "With\n"

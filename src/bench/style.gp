@@ -2,7 +2,6 @@
 # The style of all figures. Colours are those of Okabe and Ito, which people
 # with any colour vision can tell apart; lines also differ by their points. The
 # legend is beside the plot, never over the data.
-set encoding utf8
 set datafile separator ','
 set border 3 lc '#444444'
 set tics nomirror out

@@ -73,7 +73,8 @@
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
     "ONNX, XLA: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
-    "measured run times of ops, a CSV of name,microseconds") \
+    "measured run times of ops: a CSV of name,microseconds, or a trace of " \
+    "torch.profiler") \
   QUANTITY(max_input, "max-input", 1GiB, BYTES, "BYTES", "limits", HOW, \
     "largest input file, decompressed; 0 = no limit") \
   INTEGER(devices, "devices", 2, 1, REGAL_MAX_DEVICES, "N", "machine", RESULT, \

@@ -69,7 +69,7 @@ ROOMS = {
     "format/proto": ["base/memory"],
     "format/json": ["graph"],
     # Run times that a graph file does not have: measured, or by a roofline.
-    "format/costs": ["format/json"],
+    "format/costs": ["format/json", "base/memory"],
     "format/tensorflow": ["format/costs", "format/proto"],
     "format/onnx": ["format/costs", "format/proto"],
     # XLA's modules: what both of their readers make, and the graph of it.

@@ -310,10 +310,12 @@ def test_times_of_a_trace_are_those_measured(tmp_path, name, found, missing):
     assert len(texts) == (2 if missing else 1)
     assert not missing or texts[1].endswith(missing)
     measured = rt.capture(model, (x,), costs="measure")
-    ratio = typical_ratio([k.run_ns for k in timed.program.kernels],
-                          [k.run_ns for k in measured.program.kernels])
+    found_ns = [k.run_ns for k in timed.program.kernels]
+    expected_ns = [k.run_ns for k in measured.program.kernels]
+    ratio = typical_ratio(found_ns, expected_ns)
     print(f"{name}: trace against measure {ratio:.2f}")
-    assert ratio < 4  # machines that others use as well
+    # Whatever else the machine does, times of other ops are farther off.
+    assert ratio < typical_ratio(found_ns[::-1], expected_ns) / 1.5
 
 
 def test_times_of_a_training_step(tmp_path):

@@ -4,11 +4,13 @@
  *   bench_policy_gain DATASET POLICIES [NAME=VALUE...]
  *
  * POLICIES  with commas: policy files, `rule`, `rule-depth`, shipped names,
- *           `oracle` (it has seen a very good plan: support/oracle.h), or
- * `none` NAME      an option of regal (objective=memory, devices=4, threads=2),
- * or split=test          which graphs of the dataset graphs=200          how
- * many of them, from all over the split seeds=3             runs of each, with
- * seeds 1, 2, ... evaluations=5000    budget, those of the features included
+ *           `oracle` (it has seen a very good plan: support/oracle.h), `none`
+ * NAME      an option of regal (objective=memory, devices=4, threads=2), or
+ *
+ *   split=test          which graphs of the dataset
+ *   graphs=200          how many of them, from all over the split
+ *   seeds=3             runs of each, with seeds 1, 2, ...
+ *   evaluations=5000    budget, those of the features included
  *   budgets=1000,50000  standard BRKGA at these budgets too
  *   decoders=eft,clock  and BRKGA on these decoders, without a policy
  *   ties=index          only this way to break ties (index, random)
@@ -229,13 +231,14 @@ static regal_status run_guided(const bench *b, const regal_worker *worker,
   return status;
 }
 
-static regal_status run_oracle(const bench *b, const regal_worker *worker,
+static regal_status run_oracle(const bench *b, const bench_oracle *oracle,
+                               const regal_worker *worker,
                                const regal_decoder *decoder,
                                const regal_problem *problem, uint64_t seed,
                                double *cost) {
   regal_proposal *proposal = NULL;
-  regal_status status = bench_oracle_propose(worker, &b->settings, problem,
-                                             decoder, seed, &proposal);
+  regal_status status = bench_oracle_propose(oracle, worker, &b->settings,
+                                             problem, decoder, seed, &proposal);
   if (status == REGAL_OK) {
     if (b->random_ties)
       break_ties(proposal, seed);
@@ -257,11 +260,13 @@ static regal_status run_item(void *state, size_t item,
                                                  : "paper");
   double began = regal_seconds();
   regal_status status;
+  bench_oracle oracle;
   if (!b->policy) {
     status = run_episode(b, worker, decoder, c->problem, NULL, seed, b->budget,
                          &b->costs[item]);
-  } else if (!strcmp(b->policy, "oracle")) {
-    status = run_oracle(b, worker, decoder, c->problem, seed, &b->costs[item]);
+  } else if (bench_oracle_read(b->policy, &oracle)) {
+    status = run_oracle(b, &oracle, worker, decoder, c->problem, seed,
+                        &b->costs[item]);
   } else {
     regal_guide *guide;
     REGAL_TRY(regal_policies_open(worker->context, &b->options, c->problem, "",
@@ -367,7 +372,8 @@ static bool is_wanted(const char *asked, const char *way) {
 
 /* A rule has nothing to sample, nor has the oracle. */
 static void run_policy(bench *b, const char *name) {
-  bool rule = !strncmp(name, "rule", 4) || !strcmp(name, "oracle");
+  bench_oracle oracle;
+  bool rule = !strncmp(name, "rule", 4) || bench_oracle_read(name, &oracle);
   for (int random_ties = 0; random_ties < 2; random_ties++)
     for (int greedy = 1; greedy >= 0; greedy--)
       if (is_wanted(b->ties, random_ties ? "random" : "index") &&

@@ -435,16 +435,12 @@ def command_table(arguments):
 
 # -- Curves --------------------------------------------------------------------
 
-STYLE = """set terminal svg size 640,400 dynamic font 'sans,13' \\
-  background 'white'
-set datafile separator ','
-set key top right noenhanced
+# The style of all figures, and what is special about these.
+STYLE = (ROOT / "src/bench/style.gp").read_text() + """
+set terminal svg size 780,400 dynamic font 'sans,13' background 'white'
 set logscale x
 set xlabel 'seconds'
 set ylabel 'gap to the best known plan, %'
-set grid ytics lc '#dddddd'
-set border 3
-set tics nomirror out
 set yrange [0:]
 """
 
@@ -473,7 +469,7 @@ def command_curve(arguments):
                     f"{seconds:g},{gap:.4f},{error:.4f}\n"
                     for seconds, gap, error in points) + "\n\n")
         plots = [f"'{setting}.csv' index {index} using 1:2:3 with yerrorlines "
-                 f"lw 2 pt 7 ps 0.5 title '{method}'"
+                 f"lt {index + 1} title '{method}'"
                  for index, method in enumerate(curves)]
         if plots:
             script += (f"set output '{setting}.svg'\nset title '{setting}' "

@@ -31,6 +31,7 @@
 
 #include "base/parallel/threads.h"
 #include "dataset/synthetic/synthetic.h"
+#include "regal_bench.h"
 
 enum { WIDTH = 32, FAN_IN = 2, SEED = 7 };
 
@@ -241,26 +242,24 @@ static void draw(const bench *b) {
   FILE *file = fopen(path, "w");
   if (!file)
     return;
-  fputs("# gnuplot scale.gp, in this folder\n"
-        "set terminal svg size 640,400 dynamic font 'sans,13' background "
-        "'white'\n"
-        "set datafile separator ','\n"
-        "set key top left noenhanced\nset logscale xy\n"
-        "set xlabel 'ops'\nset ylabel 'seconds'\nset y2label 'MB'\n"
-        "set logscale y2\nset y2tics\n"
-        "set grid ytics lc '#dddddd'\nset border 11\nset tics nomirror out\n"
-        "set output 'scale.svg'\n"
-        "of(what) = sprintf(\"< grep ',free,%s,' scale.csv\", what)\n"
-        "plot ",
-        file);
+  fprintf(file,
+          "# gnuplot scale.gp, in this folder\n%s"
+          "set terminal svg size 780,420 dynamic font 'sans,13' background "
+          "'white'\n"
+          "set title 'layered graphs, free transfers: time and memory'\n"
+          "set logscale xy\nset logscale y2\n"
+          "set xlabel 'ops'\nset ylabel 'seconds'\nset y2label 'memory, MB'\n"
+          "set y2tics\nset border 11\nset output 'scale.svg'\n"
+          "of(what) = sprintf(\"< grep ',free,%%s,' scale.csv\", what)\n"
+          "plot ",
+          regal_figure_style());
   static const char *const drawn[] = {"load", "bind",     "heft",
                                       "lpmf", "xla-list", "dfs"};
   for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
     fprintf(file,
-            "of('%s') using 1:5 with linespoints lw 2 pt 7 ps 0.5 title "
-            "'%s', \\\n  ",
-            drawn[i], drawn[i]);
-  fputs("of('auto') using 1:($6/1e6) axes x1y2 with linespoints lw 2 dt 2 "
+            "of('%s') using 1:5 with linespoints lt %zu title '%s', \\\n  ",
+            drawn[i], i + 1, drawn[i]);
+  fputs("of('auto') using 1:($6/1e6) axes x1y2 with linespoints lt 7 dt 2 "
         "title 'memory (right)'\n",
         file);
   fclose(file);

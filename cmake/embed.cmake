@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# regal_embed(FILE NAME): "NAME.embedded.h" defines NAME_embedded, the file's
-# bytes, so that the installed program needs no file.
+# regal_embed(FILE NAME [BYTES]): "NAME.embedded.h" defines NAME_embedded, the
+# file's bytes and those given, so that the installed program needs no file.
 function(regal_embed file name)
   file(READ ${CMAKE_SOURCE_DIR}/${file} bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
   file(CONFIGURE OUTPUT ${REGAL_GENERATED_INCLUDES}/${name}.embedded.h
     CONTENT "/* Made of ${file}. */
-static const unsigned char ${name}_embedded[] = {${bytes}};
+static const unsigned char ${name}_embedded[] = {${bytes}${ARGN}};
 ")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/${file})
@@ -40,3 +40,4 @@ endfunction()
 
 regal_embed_folder(policies policy policy) # for src/learn/guide/policies.c
 regal_embed_folder(settings json settings) # for src/evolve/settings_file.c
+regal_embed(src/bench/style.gp figure_style 0x00) # for src/bench/figures.c

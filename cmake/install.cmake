@@ -10,6 +10,7 @@ install(TARGETS regal_static
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/regal.h include/regal_limits.h include/regal_options.h
   include/regal_data.h include/regal_train.h include/regal_tune.h
+  include/regal_bench.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # The way back from regal.pc to the prefix: lib may be lib/x86_64-linux-gnu.

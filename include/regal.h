@@ -189,9 +189,9 @@ REGAL_API bool regal_option_text(const regal_options *options, size_t index,
 
 typedef struct regal_graph regal_graph;
 
-/* Reads a CostGraphDef (binary or text), a JSON graph or an ONNX model, plain
- * or compressed with gzip or zstd. The format is detected automatically; "-" is
- * stdin. Uses the options of group "reading". */
+/* Reads a CostGraphDef (binary or text), a JSON graph, an ONNX model or a
+ * module of XLA, plain or compressed with gzip or zstd. The format is detected
+ * automatically; "-" is stdin. Uses the options of group "reading". */
 REGAL_API regal_status regal_graph_load(regal_context *context,
                                         const char *path,
                                         const regal_options *options,

@@ -140,6 +140,15 @@ REGAL_API regal_status regal_dataset_select(regal_dataset *dataset,
  */
 REGAL_API regal_status regal_dataset_split(regal_dataset *dataset,
                                            uint64_t seed);
+/* The same, after other sets that have been split: graphs whose family or
+ * in-degree sequence is in one of `like` go to the split that it has there, and
+ * the other families are distributed so that this set is as close to 3:1:1 as
+ * it can be. So several sets can be trained on together. Fails as
+ * REGAL_BAD_INPUT where a family is already in two splits. Needs the statistics
+ * of all. */
+REGAL_API regal_status regal_dataset_split_like(
+    regal_dataset *dataset, const regal_dataset *const *like, size_t like_count,
+    uint64_t seed);
 /* Sets the number and the seed of the augmented copies of every graph. */
 REGAL_API void regal_dataset_augment(regal_dataset *dataset, uint32_t copies,
                                      uint64_t seed);

@@ -33,7 +33,7 @@
  * accepted as a value, and is as if the option were not there.
  *
  * Groups: reading, limits, machine, objective, search, brkga, anneal, generate,
- * pipeline, dataset, train, tune, output, config.
+ * pipeline, dataset, train, tune, bench, output, config.
  *
  * EFFECT is RESULT when the option can change what comes out, so that files
  * which say what they were made with name it, and HOW when it only says where
@@ -71,9 +71,10 @@
     "reading", RESULT, \
     "ONNX: accept tensors of unknown size, and count each as this many bytes") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
-    "ONNX: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
+    "ONNX, XLA: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
-    "measured run times of ops, a CSV of name,microseconds") \
+    "measured run times of ops: a CSV of name,microseconds, or a trace of " \
+    "torch.profiler") \
   QUANTITY(max_input, "max-input", 1GiB, BYTES, "BYTES", "limits", HOW, \
     "largest input file, decompressed; 0 = no limit") \
   INTEGER(devices, "devices", 2, 1, REGAL_MAX_DEVICES, "N", "machine", RESULT, \
@@ -200,6 +201,8 @@
     "augmented copies of each graph") \
   TEXT(split, "split", 0, "NAME", "dataset", RESULT, \
     "only the graphs of this split: train, valid or test") \
+  LIST(like, "like", "DATASET,...", "dataset", RESULT, \
+    "families of these sets go where they are there; may be repeated") \
   TEXT(figures, "figures", 0, "DIR", "dataset", HOW, \
     "write histograms (SVG, by gnuplot) and their data (CSV) here") \
   CHOICE(preset, "preset", "default", "default|paper", "train", RESULT, \
@@ -263,7 +266,7 @@
   INTEGER(imitate, "imitate", 0, 0, 1000000000, "STEPS", "train", RESULT, \
     "imitate the plans of auto for this many steps first") \
   INTEGER(augment, "augment", 0, 1, 1000000, "N", "train", RESULT, \
-    "augmented copies of each training graph; the dataset's if not given") \
+    "augmented copies of each graph; if not given the dataset's, bench: none") \
   INTEGER(valid_every, "valid-every", 0, 1, 1000000000, "STEPS", \
     "train", RESULT, \
     "steps between validations; a tenth of the steps if not given") \
@@ -280,7 +283,7 @@
     "interval between checkpoints") \
   FLAG(resume, "resume", "train", HOW, "continue from the checkpoint") \
   FLAG(overwrite, "overwrite", "train", HOW, \
-    "replace policy, checkpoint and log of an earlier run") \
+    "replace policy, checkpoint, log or table of an earlier run") \
   TEXT(log, "log", 0, "FILE", "train", HOW, \
     "log file, one line per step (CSV); OUTPUT.csv if not given") \
   TEXT(plot, "plot", 0, "FILE", "train", HOW, \
@@ -288,7 +291,22 @@
   FLAG(halving, "halving", "tune", RESULT, \
     "successive halving: twice the graphs for the better half of settings") \
   INTEGER(graphs, "graphs", 0, 1, 1000000000, "N", "tune", RESULT, \
-    "number of graphs, spread over the training set; all if not given") \
+    "number of graphs, spread over the set; all if not given") \
+  LIST(methods, "methods", "METHOD,...", "bench", RESULT, \
+    "methods, each with options of its own: 'regal policy=real_runtime'; " \
+    "brkga,auto if not given") \
+  LIST(budgets, "budgets", "BUDGET,...", "bench", RESULT, \
+    "evaluations (5000) or times (0.1s); 5000 if not given") \
+  LIST(seeds, "seeds", "N,...", "bench", RESULT, \
+    "random seeds; 1 if not given") \
+  FLAG(mix, "mix", "bench", HOW, \
+    "keep rows of other builds and settings in the table") \
+  TEXT(report, "report", 0, "DIR", "bench", HOW, \
+    "write tables and figures of the runs here") \
+  TEXT(reference, "reference", "brkga@5000", "METHOD@BUDGET", "bench", HOW, \
+    "what improvements are over, in the report") \
+  TEXT(best, "best", 0, "FILE", "bench", HOW, \
+    "best known costs for the report, a CSV of graph,cost") \
   TEXT(output, "output", 0, "FILE", "output", HOW, \
     "write the plan (or graph, or dataset) here; '-' is stdout") \
   FLAG(times, "times", "output", HOW, \

@@ -6,7 +6,9 @@ FOLDER has the graphs as they were captured: torch/, tf/ and xla/, each with its
 own index.csv. REGAL is the program. What this adds is what people know and
 files do not say: the family of each model, how to read it and where it comes
 from (data/README.md). Figures, checksums and the split are `regal dataset
-split`'s. The same input gives the same archives, byte by byte.
+split`'s: torch is split first, xla like torch, tf like both, so that no family
+is on two sides of the three together. The same input gives the same archives,
+byte by byte.
 """
 import csv
 import pathlib
@@ -100,7 +102,7 @@ def xla_row(row):
             "source": f"JAX 0.10, XLA for {row['target']}, {row['variant']}"}
 
 
-def pack(regal, folder, name, make_row):
+def pack(regal, folder, name, make_row, like=()):
     rows = [make_row(row) for row in rows_of(folder)]
     with tempfile.TemporaryDirectory() as temporary:
         stage = pathlib.Path(temporary) / name
@@ -119,8 +121,9 @@ def pack(regal, folder, name, make_row):
                 file, ["name", "file", "family", "reading", "source"])
             writer.writeheader()
             writer.writerows(rows)
+        follow = [f"--like={DATA / other}.zip" for other in like]
         subprocess.run([regal, "dataset", "split", stage, "--seed", SEED, "-o",
-                        DATA / f"{name}.zip"], check=True)
+                        DATA / f"{name}.zip", *follow], check=True)
 
 
 def main(arguments):
@@ -129,8 +132,8 @@ def main(arguments):
         return 2
     regal, folder = arguments[0], pathlib.Path(arguments[1])
     pack(regal, folder / "torch", "torch", torch_row)
-    pack(regal, folder / "tf", "tf", tf_row)
-    pack(regal, folder / "xla", "xla", xla_row)
+    pack(regal, folder / "xla", "xla", xla_row, like=["torch"])
+    pack(regal, folder / "tf", "tf", tf_row, like=["torch", "xla"])
     return 0
 
 

@@ -4,9 +4,10 @@
 #
 # Builds the wheel, installs it into a fresh virtual environment, runs the line
 # of Python in the README and the package's tests there, and checks its types.
-# Then PyTorch is installed and what needs it is tested; everything else must
-# work without. Needs a network, for the packages that building and testing need
-# (5 GB with PyTorch). PROGRAM is `regal`, whose plans must be the same.
+# Then the frameworks are installed whose models it reads, PyTorch last, and what
+# needs them is tested; everything else must work without. Needs a network, for
+# the packages that building and testing need (7 GB with PyTorch). PROGRAM is
+# `regal`, whose plans must be the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1")
@@ -37,6 +38,15 @@ REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -m regal._arrays -m regal._graph -m regal._library -m regal._machine \
   -m regal._plan -m regal._networkx -m regal._search -m regal._tables \
   -p regal.streams
+"$work/venv/bin/mypy" --disallow-untyped-defs --ignore-missing-imports \
+  --cache-dir "$work/types" -m regal.onnx -p regal.tensorflow
+
+# The versions that the documentation names; for CPUs they take a minute.
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check \
+  onnx==1.23.2 onnxruntime==1.31.1 sympy tensorflow-cpu==2.21.0
+REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
+  -p no:cacheprovider python/tests/test_onnx.py \
+  python/tests/test_tensorflow.py python/tests/test_beside.py
 
 # The version that was measured (docs/torch.md); it needs no GPU for this.
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check \

@@ -69,11 +69,15 @@ ROOMS = {
     "format/proto": ["base/memory"],
     "format/json": ["graph"],
     # Run times that a graph file does not have: measured, or by a roofline.
-    "format/costs": ["format/json"],
+    "format/costs": ["format/json", "base/memory"],
     "format/tensorflow": ["format/costs", "format/proto"],
     "format/onnx": ["format/costs", "format/proto"],
+    # XLA's modules: what both of their readers make, and the graph of it.
+    "format/hlo": ["format/costs"],
+    "format/hlo_proto": ["format/hlo", "format/proto"],
     # The table of graph formats.
-    "format": ["format/tensorflow", "format/json", "format/onnx"],
+    "format": ["format/tensorflow", "format/json", "format/onnx",
+               "format/hlo_proto"],
     "format/plan": ["format/json", "cost/model", "pipeline"],
     "dataset/archive": ["format"],
     "dataset/synthetic": ["graph"],
@@ -84,15 +88,18 @@ ROOMS = {
     "report": ["cost/verify", "cost/bound", "format/plan"],
     # The public calls that tie the rooms together.
     "api": ["exact", "heuristic/pipeline", "learn", "tune", "dataset/generate", "report"],
+    # Benchmarks call what users call: regal_solve, datasets.
+    "bench": ["api"],
     # The program: public headers only.
     "cli": [],
+    "cli/bench": ["cli"],
     "cli/dataset": ["cli"],
     "cli/shell": ["cli"],
 }
 MOST_FILES = 25
 MOST_LINES = 450
 PUBLIC = {"regal.h", "regal_limits.h", "regal_options.h", "regal_data.h",
-          "regal_train.h", "regal_tune.h"}
+          "regal_train.h", "regal_tune.h", "regal_bench.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 DECLARED = re.compile(r"REGAL_API\b[^;{]*?\b(regal_\w+)\s*\(")
 # What compilers add by themselves, and sanitizers.

@@ -2,26 +2,42 @@
 #include "support/oracle.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "learn/teacher.h"
 
-enum { LEVELS = 32 };
+enum { LEVELS = 32, MOST_LEVELS = 100000 };
 
-/* The nearest of the means that a policy may choose. */
-static double quantise(double gene) {
-  return (floor(gene * LEVELS) + 1) / (LEVELS + 1);
+bool bench_oracle_read(const char *text, bench_oracle *oracle) {
+  char *end;
+  *oracle = (bench_oracle){.levels = LEVELS};
+  if (strncmp(text, "oracle", 6) != 0)
+    return false;
+  if (!text[6])
+    return true;
+  unsigned long levels = strtoul(text + 7, &end, 10);
+  oracle->levels = (uint32_t)levels;
+  oracle->uniform_transfers = !strcmp(end, ":uniform");
+  return text[6] == ':' && levels > 1 && levels <= MOST_LEVELS &&
+         (!*end || oracle->uniform_transfers);
 }
 
-static regal_status centre(regal_proposal *proposal,
+/* The nearest of the means that a policy may choose. */
+static double quantise(const bench_oracle *oracle, double gene) {
+  return (floor(gene * oracle->levels) + 1) / (oracle->levels + 1);
+}
+
+static regal_status centre(const bench_oracle *oracle, regal_proposal *proposal,
                            const regal_gene_class *class, size_t gene,
                            double value) {
-  double strength = LEVELS, mean = quantise(value);
+  double strength = oracle->levels, mean = quantise(oracle, value);
   return regal_proposal_set_beta(proposal, class->name, gene, mean * strength,
                                  (1 - mean) * strength);
 }
 
 /* Of affinities only the largest counts: it is made certain. */
-static double wanted(const regal_problem *problem,
+static double wanted(const bench_oracle *oracle, const regal_problem *problem,
                      const regal_gene_class *class, const regal_gene *genes,
                      size_t i) {
   uint32_t devices = problem->devices, device = (uint32_t)(i % devices);
@@ -31,10 +47,11 @@ static double wanted(const regal_problem *problem,
   for (uint32_t a = 0; a < devices; a++)
     if (of_op[a] > of_op[device] || (of_op[a] == of_op[device] && a < device))
       return 0;
-  return 1 - 1.0 / LEVELS;
+  return 1 - 1.0 / oracle->levels;
 }
 
-static regal_status centre_all(const regal_problem *problem,
+static regal_status centre_all(const bench_oracle *oracle,
+                               const regal_problem *problem,
                                const regal_decoder *decoder,
                                const regal_gene *genes,
                                regal_proposal *proposal) {
@@ -42,13 +59,17 @@ static regal_status centre_all(const regal_problem *problem,
     const regal_gene_class *class = &decoder->classes[c];
     const regal_gene *first = genes + regal_class_begin(decoder, problem, c);
     size_t count = regal_class_genes(problem, class->domain);
+    if (oracle->uniform_transfers && class->domain == REGAL_GENE_TENSOR_DEVICE)
+      continue;
     for (size_t i = 0; i < count; i++)
-      REGAL_TRY(centre(proposal, class, i, wanted(problem, class, first, i)));
+      REGAL_TRY(centre(oracle, proposal, class, i,
+                       wanted(oracle, problem, class, first, i)));
   }
   return REGAL_OK;
 }
 
-regal_status bench_oracle_propose(const regal_worker *worker,
+regal_status bench_oracle_propose(const bench_oracle *oracle,
+                                  const regal_worker *worker,
                                   const regal_auto_settings *settings,
                                   const regal_problem *problem,
                                   const regal_decoder *decoder, uint64_t seed,
@@ -62,7 +83,7 @@ regal_status bench_oracle_propose(const regal_worker *worker,
   if (status == REGAL_OK)
     status = regal_proposal_create(context, problem, decoder->name, proposal);
   if (status == REGAL_OK)
-    status = centre_all(problem, decoder, genes, *proposal);
+    status = centre_all(oracle, problem, decoder, genes, *proposal);
   regal_release(context, genes);
   return status;
 }

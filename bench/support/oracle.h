@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a policy could say at most: a proposal centred on an excellent plan of
- * the very graph, in the words that policies have (32 levels of the mean, the
- * smallest variance). Not a method: it has seen the answer.
+ * the very graph. Not a method: it has seen the answer.
+ *
+ *   oracle               32 levels of the mean, and Betas whose alpha + beta is
+ *                        32: the words that policies have
+ *   oracle:K             K levels, and alpha + beta = K
+ *   oracle:K:uniform     the same; transfer genes stay uniform, as they do
+ *                        for the paper's own heads
  */
 #ifndef BENCH_ORACLE_H
 #define BENCH_ORACLE_H
@@ -10,7 +15,16 @@
 #include "base/parallel/workers.h"
 #include "evolve/proposal.h"
 
-regal_status bench_oracle_propose(const regal_worker *worker,
+typedef struct bench_oracle {
+  uint32_t levels;
+  bool uniform_transfers;
+} bench_oracle;
+
+/* False: the text is not an oracle of those above. */
+bool bench_oracle_read(const char *text, bench_oracle *oracle);
+
+regal_status bench_oracle_propose(const bench_oracle *oracle,
+                                  const regal_worker *worker,
                                   const regal_auto_settings *settings,
                                   const regal_problem *problem,
                                   const regal_decoder *decoder, uint64_t seed,

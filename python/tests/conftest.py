@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: where the sources are, a program, small graphs."""
+"""What the tests share: where the sources are, a program, small graphs, and
+how the code of a page of the documentation is run."""
 import os
 import pathlib
+import re
 
 import pytest
 
@@ -9,6 +11,21 @@ import regal
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 DEMO = SOURCES / "data" / "demo" / "hf_gpt_neox_train.pb"
+
+BLOCK = re.compile(
+    r"^(<!-- not run[^\n]*\n)?```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def run_page(page):
+    """Runs the Python code of a page from top to bottom; what it defined."""
+    text = (SOURCES / page).read_text(encoding="utf-8")
+    blocks = [block for block in BLOCK.finditer(text) if not block[1]]
+    assert blocks, page
+    names = {}
+    for block in blocks:
+        line = text[:block.start(2)].count("\n")
+        exec(compile("\n" * line + block[2], page, "exec"), names)
+    return names
 
 
 @pytest.fixture

@@ -2,28 +2,18 @@
 """The Python code of the documentation runs, page by page, from top to bottom;
 so do the examples in docstrings."""
 import doctest
-import re
 import shutil
 
 import pytest
 
 import regal
-from conftest import DEMO, SOURCES
-
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
+from conftest import DEMO, run_page
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_pages_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(DEMO, "model.pb")
-    text = (SOURCES / page).read_text(encoding="utf-8")
-    blocks = list(BLOCK.finditer(text))
-    assert blocks
-    names = {}
-    for block in blocks:
-        line = text[:block.start(1)].count("\n")
-        exec(compile("\n" * line + block[1], page, "exec"), names)
+    run_page(page)
 
 
 @pytest.mark.parametrize("module", [regal, regal._graph])

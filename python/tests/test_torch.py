@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """regal.torch where there is no GPU: capture, apply, threads, tracing."""
 import collections
-import re
 
 import pytest
 
 import regal
-from conftest import SOURCES
+from conftest import SOURCES, run_page
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -320,22 +319,93 @@ def test_a_result_may_be_a_view_of_an_input():
         assert found.data_ptr() == x[1:].data_ptr()
 
 
+# -- Times from the profiler --------------------------------------------------
+
+
+def profiled(call, path, runs=5):
+    from torch.profiler import ProfilerActivity, profile
+
+    call()
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as p:
+        for _ in range(runs):
+            call()
+    p.export_chrome_trace(str(path))
+    return str(path)
+
+
+def typical_ratio(found, expected):
+    """exp(mean |ln(a / b)|) over ops, each by its share of the time."""
+    import math
+
+    total = sum(expected)
+    return math.exp(sum(b * abs(math.log(a / b))
+                        for a, b in zip(found, expected)) / total)
+
+
+# Where dropout does nothing, torch.export makes a copy.
+@pytest.mark.parametrize("name, found, missing", [
+    ("squeezenet1_1", "64 of 65 ops", ' 1 op: "61:clone"; it keeps its own'),
+    ("resnet18", "68 of 68 ops", None),
+    ("googlenet", "195 of 196 ops", ' 1 op: "194:clone"; it keeps its own'),
+])
+def test_times_of_a_trace_are_those_measured(tmp_path, name, found, missing):
+    torchvision = pytest.importorskip("torchvision")
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = torchvision.models.get_model(
+        name, weights=None, **{"init_weights": False} if "le" in name else {})
+    model.eval()
+    x = torch.randn(2, 3, 128, 128)
+
+    def call():
+        with torch.no_grad():
+            model(x)
+
+    trace = profiled(call, tmp_path / "trace.json.gz")
+    timed = rt.capture(model, (x,), costs=trace)
+    texts = [note.text for note in timed.notes]
+    assert f"run times of {found} as measured in" in texts[0]
+    assert "calls on the host, the median of 5 runs" in texts[0]
+    assert len(texts) == (2 if missing else 1)
+    assert not missing or texts[1].endswith(missing)
+    measured = rt.capture(model, (x,), costs="measure")
+    found_ns = [k.run_ns for k in timed.program.kernels]
+    expected_ns = [k.run_ns for k in measured.program.kernels]
+    ratio = typical_ratio(found_ns, expected_ns)
+    print(f"{name}: trace against measure {ratio:.2f}")
+    # Whatever else the machine does, times of other ops are farther off.
+    assert ratio < typical_ratio(found_ns[::-1], expected_ns) / 1.5
+
+
+def test_times_of_a_training_step(tmp_path):
+    torch.manual_seed(0)
+    model, x = Normalised().train(), torch.randn(5, 6)
+
+    def call():
+        model(x).float().square().mean().backward()
+
+    trace = profiled(call, tmp_path / "trace.json")
+    found = rt.capture(model, (x,), train=True, costs=trace,
+                       loss=lambda y: y.float().square().mean())
+    texts = " ".join(n.text for n in found.notes)
+    count = re.search(r"run times of (\d+) of (\d+) ops", texts)
+    assert int(count[1]) >= 0.9 * int(count[2]), texts
+    assert all(k.run_ns > 0 for k in found.program.kernels)
+
+
+def test_a_trace_of_another_model_is_refused(tmp_path):
+    trace = profiled(lambda: torch.fft.fft(torch.ones(8)), tmp_path / "t.json")
+    with pytest.raises(regal.Error, match="no op of the graph has a time"):
+        rt.capture(Normalised().eval(), (torch.randn(5, 6),), costs=trace)
+
+
 # -- What the documentation shows ---------------------------------------------
-
-BLOCK = re.compile(
-    r"^(<!-- not run[^\n]*\n)?```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
 
 def test_the_page_runs(tmp_path, monkeypatch):
     pytest.importorskip("torchvision", reason="torchvision is not installed")
     monkeypatch.chdir(tmp_path)
-    text = (SOURCES / "docs" / "torch.md").read_text(encoding="utf-8")
-    names = {}
-    found = [b for b in BLOCK.finditer(text) if not b[1]]
-    assert len(found) >= 2
-    for block in found:
-        line = text[:block.start(2)].count("\n")
-        exec(compile("\n" * line + block[2], "docs/torch.md", "exec"), names)
+    names = run_page("docs/torch.md")
+    assert "plan" in names
 
 
 def test_the_notebook_runs(tmp_path):

@@ -232,6 +232,7 @@ regal_exit regal_command_dataset_describe(regal_cli *cli);
 regal_exit regal_command_dataset_list(regal_cli *cli);
 regal_exit regal_command_train(regal_cli *cli);
 regal_exit regal_command_tune(regal_cli *cli);
+regal_exit regal_command_bench(regal_cli *cli);
 regal_exit regal_command_machines(regal_cli *cli);
 regal_exit regal_command_methods(regal_cli *cli);
 regal_exit regal_command_options(regal_cli *cli);

@@ -138,10 +138,13 @@ static const regal_command commands[] = {
     {"dataset split", "split graphs 3-1-1 into train, valid and test",
      "Splits as the paper does: sorted by size, five at a time. Families\n"
      "(column family of index.csv) and graphs with equal in-degree sequences\n"
-     "stay on one side. The split is a column of the output's index.csv.",
+     "stay on one side. The split is a column of the output's index.csv.\n"
+     "With --like, families that other sets have too go to the split where\n"
+     "they are there, so that one policy can be trained on all of them.",
      "INPUT... -o OUT", 1, REGAL_CLI_ARGUMENTS, "reading limits",
-     "seed threads output quiet verbose",
-     "regal dataset split graphs -o graphs.zip --seed 1",
+     "like seed threads output quiet verbose",
+     "regal dataset split graphs -o graphs.zip --seed 1\n"
+     "regal dataset split graphs --like data/torch.zip -o graphs.zip",
      regal_command_dataset_split},
     {"dataset deduplicate", "keep one graph of each in-degree sequence",
      "Keeps the first graph of each.", "INPUT... -o OUT", 1,
@@ -217,6 +220,32 @@ static const regal_command commands[] = {
      "memory.json\n"
      "regal optimize model.pb --method tuned --settings my.json",
      regal_command_tune},
+    {"bench", "run methods on datasets, and report on the runs",
+     "Runs each of --methods with each of --budgets and --seeds on the graphs\n"
+     "of the datasets and writes a row for each run to -o FILE (CSV), with\n"
+     "commit, settings, verified cost, bound and seconds. A run has one "
+     "thread;\n"
+     "--threads of them go on side by side, and with mpirun on several "
+     "machines.\n"
+     "A benchmark that was stopped continues when it is started again. Rows "
+     "of\n"
+     "another commit or other settings are refused, unless --mix. With "
+     "--report,\n"
+     "the inputs are such tables, of which tables (Markdown) and figures "
+     "(SVG\n"
+     "and PNG, by gnuplot) are made.",
+     "INPUT...", 1, REGAL_CLI_ARGUMENTS,
+     "bench reading limits machine objective brkga anneal",
+     "split graphs augment decoder policy actions settings partitioner "
+     "local-restart target ortools overwrite threads max-memory output json "
+     "quiet verbose",
+     "regal bench data/torch.zip --split test --methods 'brkga,auto time=1s' "
+     "--seeds 1,2,3 -o runs.csv\n"
+     "regal bench graphs --methods 'brkga,regal policy=rule' --budgets "
+     "1000,5000 -o runs.csv\n"
+     "regal bench runs.csv --report figures\n"
+     "mpirun -np 4 regal bench data/torch.zip -o runs.csv --threads 1",
+     regal_command_bench},
     {"machines", "list the machines that --machine knows by name",
      "Prints their devices, memory, links and the sources of the numbers. "
      "With\n"

@@ -12,6 +12,7 @@
 #define _XOPEN_SOURCE 700
 
 #include "cli/cli.h"
+#include "regal_bench.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -98,25 +99,23 @@ static char *read_picture(const workshop *w, size_t *size) {
 static void put_panel(FILE *file, const char *title, int column) {
   fprintf(file,
           "set title '%s'\n"
-          "plot '" DATA "' using 1:%d every ::1 with dots lc '#a0c4e8', "
-          "'" DATA "' using 1:%d every ::1 smooth bezier lw 2 lc '#0060ad'\n",
+          "plot '" DATA "' using 1:%d every ::1 with dots lt 6, "
+          "'" DATA "' using 1:%d every ::1 smooth bezier lt 1\n",
           title, column, column);
 }
 
 static void put_validation(FILE *file) {
   fputs("set title 'validation: improvement over BRKGA, %'\n"
-        "plot '" DATA "' using 1:9 every ::1 with linespoints pt 7 ps .5 lw 2 "
-        "lc '#d95319'\n",
+        "plot '" DATA "' using 1:9 every ::1 with linespoints lt 2\n",
         file);
 }
 
 static void put_script(FILE *file, bool validated) {
-  fputs("set terminal svg size 960,640 dynamic font 'sans,12' background "
-        "'white'\nset output '" PICTURE "'\n"
-        "set datafile separator ','\nunset key\nset grid lc '#dddddd'\n"
-        "set border 3\nset tics nomirror out\nset xlabel 'step'\n"
-        "set multiplot layout 2,2\n",
-        file);
+  fprintf(file,
+          "%sset terminal svg size 960,640 dynamic font 'sans,12' background "
+          "'white'\nset output '" PICTURE "'\nunset key\nset xlabel 'step'\n"
+          "set multiplot layout 2,2\n",
+          regal_figure_style());
   put_panel(file, "improvement of episodes over standard BRKGA, %", 4);
   if (validated)
     put_validation(file);

@@ -40,16 +40,19 @@ typedef struct output_row {
   const char *option, *command, *ending;
 } output_row;
 
+/* clang-format off */
 static const output_row written[] = {
     {"output", NULL, NULL},
     {"trace", NULL, NULL},
     {"html", NULL, NULL},
     {"figures", NULL, NULL},
     {"plot", NULL, NULL},
+    {"report", NULL, NULL},
     {"log", "train", ".csv"},
     {"checkpoint", "train", ".checkpoint"},
     {NULL, "tune", ".csv"},
 };
+/* clang-format on */
 #define ROWS (sizeof written / sizeof *written)
 _Static_assert(ROWS <= REGAL_CLI_OUTPUTS, "room for every output");
 

@@ -20,6 +20,7 @@
 
 static bool is_folder_wanted(const regal_cli *cli, const regal_cli_file *file) {
   return !strcmp(file->label, "--figures") ||
+         !strcmp(file->label, "--report") ||
          !strncmp(cli->command->name, "dataset", 7);
 }
 

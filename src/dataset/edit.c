@@ -151,44 +151,112 @@ regal_status regal_dataset_set_reading(regal_dataset *dataset,
 
 /* -- Splitting ------------------------------------------------------------- */
 
+static const char *const split_names[REGAL_SPLITS] = {"train", "valid", "test"};
+
+static bool find_split(const char *name, regal_split *split) {
+  for (int s = 0; s < REGAL_SPLITS; s++)
+    if (!strcmp(name, split_names[s])) {
+      *split = (regal_split)s;
+      return true;
+    }
+  return false;
+}
+
+/* The graphs of all sets that a split depends on: the first set is the one to
+ * be split, those after it have been split before. */
+typedef struct splitting {
+  regal_context *context;
+  regal_names families;
+  uint32_t alone; /* the number of the next graph without a family */
+  regal_split_item *items;
+  const regal_entry **entries; /* [count] of the items */
+  size_t count;
+} splitting;
+
 /* Families as numbers; a graph without one is its own. */
-static regal_status number_families(const regal_dataset *dataset,
-                                    regal_names *families,
-                                    regal_split_item *items) {
-  uint32_t alone = UINT32_MAX;
+static regal_status add_item(splitting *s, const regal_entry *entry, bool given,
+                             regal_split split) {
+  size_t number;
+  if (!*entry->family)
+    number = s->alone--;
+  else if (!regal_names_add(&s->families, entry->family, &number))
+    return regal_fail_memory(s->context);
+  s->entries[s->count] = entry;
+  s->items[s->count++] = (regal_split_item){.family = (uint32_t)number,
+                                            .ops = entry->figures.ops,
+                                            .degrees = entry->figures.degrees,
+                                            .given = given,
+                                            .split = split};
+  return REGAL_OK;
+}
+
+/* Graphs of `like` that are in no split say nothing. */
+static regal_status add_items(splitting *s, const regal_dataset *dataset,
+                              bool given) {
   for (size_t i = 0; i < dataset->count; i++) {
     const regal_entry *entry = &dataset->items[i].entry;
-    size_t number;
-    if (!*entry->family)
-      number = alone--;
-    else if (!regal_names_add(families, entry->family, &number))
-      return regal_fail_memory(dataset->context);
-    items[i] = (regal_split_item){.family = (uint32_t)number,
-                                  .ops = entry->figures.ops,
-                                  .degrees = entry->figures.degrees};
+    regal_split split = REGAL_SPLIT_TRAIN;
+    if (!given || find_split(entry->split, &split))
+      REGAL_TRY(add_item(s, entry, given, split));
   }
   return REGAL_OK;
 }
 
-regal_status regal_dataset_split(regal_dataset *dataset, uint64_t seed) {
-  static const char *const names[REGAL_SPLITS] = {"train", "valid", "test"};
+/* A family that is on two sides already cannot be kept on one. */
+static regal_status check_given(const splitting *s) {
+  for (size_t i = 0; i < s->count; i++)
+    if (s->items[i].given &&
+        strcmp(split_names[s->items[i].split], s->entries[i]->split) != 0)
+      return regal_fail(
+          s->context, REGAL_BAD_INPUT,
+          "graph %s: found split %s, expected %s, where its family or a graph "
+          "with its in-degree sequence is",
+          regal_quote(s->entries[i]->name).text, s->entries[i]->split,
+          split_names[s->items[i].split]);
+  return REGAL_OK;
+}
+
+static regal_status fill_splitting(splitting *s, regal_dataset *dataset,
+                                   const regal_dataset *const *like,
+                                   size_t like_count) {
+  size_t count = dataset->count;
+  for (size_t i = 0; i < like_count; i++)
+    count += like[i]->count;
+  s->items = regal_alloc(s->context, count, sizeof *s->items);
+  s->entries = regal_alloc(s->context, count, sizeof *s->entries);
+  if (!s->items || !s->entries)
+    return regal_fail_memory(s->context);
+  REGAL_TRY(add_items(s, dataset, false));
+  for (size_t i = 0; i < like_count; i++)
+    REGAL_TRY(add_items(s, like[i], true));
+  return REGAL_OK;
+}
+
+regal_status regal_dataset_split_like(regal_dataset *dataset,
+                                      const regal_dataset *const *like,
+                                      size_t like_count, uint64_t seed) {
   if (!dataset)
     return REGAL_MISUSE;
-  regal_context *context = dataset->context;
+  splitting s = {.context = dataset->context, .alone = UINT32_MAX};
   REGAL_TRY(regal_dataset_need_figures(dataset));
-  regal_split_item *items = regal_alloc(context, dataset->count, sizeof *items);
-  if (!items)
-    return regal_fail_memory(context);
-  regal_names families;
-  regal_names_init(&families, context);
-  regal_status status = number_families(dataset, &families, items);
+  for (size_t i = 0; i < like_count; i++)
+    REGAL_TRY(regal_dataset_need_figures(like[i]));
+  regal_names_init(&s.families, s.context);
+  regal_status status = fill_splitting(&s, dataset, like, like_count);
   if (status == REGAL_OK)
-    status = regal_split_items(context, items, dataset->count, seed);
+    status = regal_split_items(s.context, s.items, s.count, seed);
+  if (status == REGAL_OK)
+    status = check_given(&s);
   for (size_t i = 0; i < dataset->count && status == REGAL_OK; i++)
-    dataset->items[i].entry.split = names[items[i].split];
-  regal_names_free(&families);
-  regal_release(context, items);
+    dataset->items[i].entry.split = split_names[s.items[i].split];
+  regal_names_free(&s.families);
+  regal_release(s.context, s.entries);
+  regal_release(s.context, s.items);
   return status;
+}
+
+regal_status regal_dataset_split(regal_dataset *dataset, uint64_t seed) {
+  return regal_dataset_split_like(dataset, NULL, 0, seed);
 }
 
 void regal_dataset_augment(regal_dataset *dataset, uint32_t copies,

@@ -2,6 +2,8 @@
 /* The paper's split takes graphs five at a time from a list sorted by size. We
  * take units: families, joined where two graphs of theirs have the same
  * in-degree sequence, so that neither a model nor a topology is on both sides.
+ * A unit with graphs of a set that has been split before goes where these are;
+ * only the others are dealt.
  */
 #include "dataset/split.h"
 
@@ -95,6 +97,36 @@ static int by_ops(const void *left, const void *right) {
   return (a->root > b->root) - (a->root < b->root);
 }
 
+typedef struct scratch {
+  size_t *parent;
+  placed *placed;
+  unit *units;
+  /* Of roots: */
+  regal_split *splits;
+  bool *is_given; /* by an item of another set */
+} scratch;
+
+/* Items that are not given, of units to be dealt; the others get their split
+ * here, and are counted. */
+static size_t list_free(const regal_split_item *items, size_t count, scratch *s,
+                        size_t counts[REGAL_SPLITS]) {
+  size_t made = 0;
+  for (size_t i = count; i-- > 0;) { /* the first one is the last to say */
+    if (!items[i].given)
+      continue;
+    s->splits[root_of(s->parent, i)] = items[i].split;
+    s->is_given[root_of(s->parent, i)] = true;
+  }
+  for (size_t i = 0; i < count; i++) {
+    size_t root = root_of(s->parent, i);
+    if (!items[i].given && s->is_given[root])
+      counts[s->splits[root]]++;
+    else if (!items[i].given)
+      s->placed[made++] = (placed){root, items[i].ops};
+  }
+  return made;
+}
+
 /* The units in order of size; returns how many there are. */
 static size_t list_units(placed *placed, size_t count, unit *units) {
   size_t made = 0;
@@ -155,18 +187,12 @@ static void deal(const unit *units, size_t group_size, uint64_t key,
   memcpy(counts, best_counts, sizeof best_counts);
 }
 
-typedef struct scratch {
-  size_t *parent;
-  placed *placed;
-  unit *units;
-  regal_split *splits; /* of roots */
-} scratch;
-
 static void lay_out(scratch *s, regal_carver *carver, size_t count) {
   s->parent = regal_carve(carver, count, sizeof *s->parent);
   s->placed = regal_carve(carver, count, sizeof *s->placed);
   s->units = regal_carve(carver, count, sizeof *s->units);
   s->splits = regal_carve(carver, count, sizeof *s->splits);
+  s->is_given = regal_carve(carver, count, sizeof *s->is_given);
 }
 
 static regal_status split(regal_context *context, regal_split_item *items,
@@ -174,10 +200,9 @@ static regal_status split(regal_context *context, regal_split_item *items,
   for (size_t i = 0; i < count; i++)
     s->parent[i] = i;
   REGAL_TRY(join_equals(context, items, count, s->parent));
-  for (size_t i = 0; i < count; i++)
-    s->placed[i] = (placed){root_of(s->parent, i), items[i].ops};
-  size_t units = list_units(s->placed, count, s->units);
   size_t counts[REGAL_SPLITS] = {0};
+  size_t dealt = list_free(items, count, s, counts);
+  size_t units = list_units(s->placed, dealt, s->units);
   for (size_t first = 0; first < units; first += GROUP) {
     size_t size = units - first < GROUP ? units - first : GROUP;
     deal(s->units + first, size,

@@ -17,10 +17,12 @@ typedef struct regal_split_item {
   uint32_t family; /* any number; the same for all graphs of a family */
   uint32_t ops;
   uint64_t degrees;  /* hash of the in-degree sequence */
+  bool given;        /* of another set: its split is known */
   regal_split split; /* result */
 } regal_split_item;
 
-/* As regal_dataset_split says. O(items log items). */
+/* As regal_dataset_split_like says. Where items that are given contradict each
+ * other, the first counts: they get its split too. O(items log items). */
 regal_status regal_split_items(regal_context *context, regal_split_item *items,
                                size_t count, uint64_t seed);
 

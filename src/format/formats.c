@@ -13,6 +13,7 @@
 
 #include "base/options/options.h"
 #include "format/costs/costs.h"
+#include "format/costs/trace.h"
 #include "format/json/graph.h"
 #include "format/json/json.h"
 #include "format/onnx/onnx.h"
@@ -26,6 +27,7 @@ static bool is_json(const void *bytes, size_t size) {
 /* What readers heed of the options that say how to read. */
 #define NO_OPTIONS ""
 #define TENSORFLOW_OPTIONS "loops|variables|aliases|costs"
+#define HLO_OPTIONS "roofline"
 #define ONNX_OPTIONS "dim|shape|assume-unknown-bytes|roofline|costs"
 
 /* clang-format off */
@@ -34,7 +36,8 @@ static bool is_json(const void *bytes, size_t size) {
   WRITTEN(binary, ".pb",    NULL,   TENSORFLOW_OPTIONS, regal_cost_is_binary, regal_cost_graph_load, regal_cost_graph_save_binary) \
   WRITTEN(text,   ".pbtxt", ".txt", TENSORFLOW_OPTIONS, regal_cost_is_text,   regal_cost_graph_load, regal_cost_graph_save_text) \
   WRITTEN(json,   ".json",  NULL,   NO_OPTIONS,         is_json,              regal_json_graph_load, regal_json_graph_save) \
-  READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load)
+  READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load) \
+  READ(   hlo_proto, ".hlopb", NULL, HLO_OPTIONS,      regal_hlo_proto_detect, regal_hlo_proto_load)
 /* clang-format on */
 
 /* A row declares its functions. */
@@ -110,20 +113,45 @@ static regal_status note_ignored(const regal_format *format,
             : REGAL_OK;
 }
 
+/* `trace` is what --costs names, if that is one and not a CSV. */
 static regal_status load(regal_context *context, const regal_format *format,
                          const char *name, const void *bytes, size_t size,
-                         const regal_options *options, regal_graph **graph) {
+                         const regal_options *options, regal_trace *trace,
+                         regal_graph **graph) {
   regal_graph *made;
   REGAL_TRY(format->load(context, name, bytes, size, options, &made));
   made->source = regal_copy_text(context, name);
   regal_status status = made->source ? note_ignored(format, options, made)
                                      : regal_fail_memory(context);
-  if (status == REGAL_OK && options->costs[0] && !heeds(format, "costs"))
+  if (status == REGAL_OK && trace)
+    status = regal_trace_apply(trace, made);
+  else if (status == REGAL_OK && options->costs[0] && !heeds(format, "costs"))
     status = regal_costs_apply(context, options->costs, made);
   if (status == REGAL_OK)
     *graph = made;
   else
     regal_graph_free(made);
+  return status;
+}
+
+/* A trace is read once, and applied to the graph; readers see no --costs then.
+ * What comes from stdin can be read only by them, as a CSV. */
+static regal_status load_with_costs(regal_context *context,
+                                    const regal_format *format,
+                                    const char *name, const void *bytes,
+                                    size_t size, const regal_options *options,
+                                    regal_graph **graph) {
+  regal_trace trace;
+  bool is_trace = false;
+  if (options->costs[0] && strcmp(options->costs, "-") != 0)
+    REGAL_TRY(regal_trace_open(context, options->costs, &trace, &is_trace));
+  if (!is_trace)
+    return load(context, format, name, bytes, size, options, NULL, graph);
+  regal_options others = *options;
+  others.costs[0] = 0;
+  regal_status status =
+      load(context, format, name, bytes, size, &others, &trace, graph);
+  regal_trace_free(&trace);
   return status;
 }
 
@@ -139,7 +167,8 @@ regal_status regal_format_load(regal_context *context, const char *name,
   size_t row = COUNT - 1;
   while (row && !formats[row].detect(bytes, size))
     row--;
-  return load(context, &formats[row], name, bytes, size, options, graph);
+  return load_with_costs(context, &formats[row], name, bytes, size, options,
+                         graph);
 }
 
 regal_status regal_format_load_packed(regal_context *context, const char *name,

@@ -327,6 +327,45 @@ static void filtered(void **state) {
   regal_dataset_free(dataset);
 }
 
+static void split_like_another(void **state) {
+  regal_dataset *dataset, *other;
+  write_samples("set");
+  files_write_text("set/index.csv", "name,family\nchain,x\nfork,y\nfree,y\n"
+                                    "single,z\ntwin,w\n");
+  write_samples("other");
+  files_write_text("other/index.csv",
+                   "name,family,split\nchain,z,valid\nfree,y,test\n"
+                   "single,u,\n");
+  GOOD(regal_dataset_open(*state, "set", &dataset));
+  GOOD(regal_dataset_measure(dataset, NULL));
+  GOOD(regal_dataset_open(*state, "other", &other));
+  const regal_dataset *like[] = {other};
+  assert_int_equal(regal_dataset_split_like(dataset, like, 1, 1), REGAL_MISUSE);
+  GOOD(regal_dataset_measure(other, NULL));
+  GOOD(regal_dataset_split_like(dataset, like, 1, 1));
+  /* chain: its in-degrees; fork and free: their family; single: its family;
+   * twin: the in-degrees of fork */
+  static const char *const splits[] = {"valid", "test", "test", "valid",
+                                       "test"};
+  for (size_t i = 0; i < 5; i++)
+    assert_string_equal(regal_dataset_entry(dataset, i)->split, splits[i]);
+  regal_dataset_free(other);
+  files_write_text("other/index.csv",
+                   "name,family,split\nchain,z,valid\nfork,z,train\n");
+  GOOD(regal_dataset_open(*state, "other", &other));
+  GOOD(regal_dataset_measure(other, NULL));
+  like[0] = other;
+  assert_int_equal(regal_dataset_split_like(dataset, like, 1, 1),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(*state),
+                      "graph \"fork\": found split train, expected valid, "
+                      "where its family or a "
+                      "graph with its in-degree sequence is");
+  assert_string_equal(regal_dataset_entry(dataset, 1)->split, "test");
+  regal_dataset_free(other);
+  regal_dataset_free(dataset);
+}
+
 static void split_and_selected(void **state) {
   regal_dataset *dataset;
   write_samples("set");
@@ -512,14 +551,23 @@ static void failing_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(without_an_index),     TEST(with_an_index),
-      TEST(wrong_indexes),        TEST(foreign_index),
-      TEST(empty_dataset),        TEST(wrong_calls),
-      TEST(measured_and_checked), TEST(unreadable),
-      TEST(deduplicated),         TEST(filtered),
-      TEST(split_and_selected),   TEST(augmented),
-      TEST(reading_options),      TEST(paths_into_archives),
-      TEST(two_inputs),           TEST(failing_memory),
+      TEST(without_an_index),
+      TEST(with_an_index),
+      TEST(wrong_indexes),
+      TEST(foreign_index),
+      TEST(empty_dataset),
+      TEST(wrong_calls),
+      TEST(measured_and_checked),
+      TEST(unreadable),
+      TEST(deduplicated),
+      TEST(filtered),
+      TEST(split_and_selected),
+      TEST(split_like_another),
+      TEST(augmented),
+      TEST(reading_options),
+      TEST(paths_into_archives),
+      TEST(two_inputs),
+      TEST(failing_memory),
   };
   return cmocka_run_group_tests_name("dataset", tests, files_enter,
                                      files_leave);

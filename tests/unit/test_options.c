@@ -41,7 +41,7 @@ static void rows_are_sound(void **state) {
   static const char *const groups =
       " reading limits machine objective search brkga "
       "anneal generate pipeline dataset "
-      "train tune output config ";
+      "train tune bench output config ";
   for (size_t i = 0; i < regal_option_count(); i++) {
     const regal_option_info *info = regal_option_at(i);
     char group[32];
@@ -235,7 +235,8 @@ static void effects_are_told_apart(void **state) {
       " max-input time threads max-memory ortools figures checkpoint "
       "checkpoint-every "
       "resume "
-      "overwrite log plot output times trace html plan format json timeline "
+      "overwrite log plot mix report reference best output times trace html "
+      "plan format json timeline "
       "quiet "
       "verbose config dump-config ";
   for (size_t i = 0; i < regal_option_count(); i++) {

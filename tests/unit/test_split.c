@@ -108,6 +108,41 @@ static void one_large_family(void **state) {
   assert_int_equal(counts[REGAL_SPLIT_TEST], 1);
 }
 
+/* Items of a set that was split before keep their split and take their families
+ * and topologies along; the others make up for it. */
+static void like_another(void **state) {
+  regal_split_item items[64];
+  size_t counts[3];
+  for (uint32_t i = 0; i < 60; i++)
+    items[i] =
+        (regal_split_item){.family = i, .ops = 100 + i, .degrees = 1000 + i};
+  /* 20 families are in its split test, one topology is in valid */
+  for (uint32_t i = 0; i < 20; i++)
+    items[i].family = 0;
+  items[60] = (regal_split_item){
+      .family = 0, .degrees = 1, .given = true, .split = REGAL_SPLIT_TEST};
+  items[61] = (regal_split_item){.family = 200,
+                                 .degrees = 1030,
+                                 .given = true,
+                                 .split = REGAL_SPLIT_VALID};
+  items[62] = (regal_split_item){
+      .family = 201, .degrees = 2, .given = true, .split = REGAL_SPLIT_VALID};
+  /* contradicts item 60: the first counts */
+  items[63] = (regal_split_item){
+      .family = 0, .degrees = 3, .given = true, .split = REGAL_SPLIT_TRAIN};
+  assert_int_equal(regal_split_items(*state, items, 64, 1), REGAL_OK);
+  for (size_t i = 0; i < 20; i++)
+    assert_int_equal(items[i].split, REGAL_SPLIT_TEST);
+  assert_int_equal(items[30].split, REGAL_SPLIT_VALID);
+  assert_int_equal(items[60].split, REGAL_SPLIT_TEST);
+  assert_int_equal(items[62].split, REGAL_SPLIT_VALID);
+  assert_int_equal(items[63].split, REGAL_SPLIT_TEST);
+  count(items, 60, counts); /* 39 are dealt, five at a time */
+  assert_in_range(counts[REGAL_SPLIT_TRAIN], 23, 25);
+  assert_in_range(counts[REGAL_SPLIT_VALID], 8, 9);
+  assert_in_range(counts[REGAL_SPLIT_TEST], 27, 28);
+}
+
 static void equals(void **state) {
   static const uint64_t keys[] = {7, 3, 7, UINT64_MAX, 3, 0, 7};
   static const size_t expected[] = {0, 1, 0, 3, 1, 5, 0};
@@ -139,8 +174,9 @@ static void failing_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(by_size),          TEST(by_seed), TEST(never_on_two_sides),
-      TEST(one_large_family), TEST(equals),  TEST(failing_memory),
+      TEST(by_size),          TEST(by_seed),      TEST(never_on_two_sides),
+      TEST(one_large_family), TEST(like_another), TEST(equals),
+      TEST(failing_memory),
   };
   return cmocka_run_group_tests_name("split", tests, NULL, NULL);
 }

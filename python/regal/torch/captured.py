@@ -8,6 +8,8 @@ of forward and backward pass that AOTAutograd makes; runs anywhere.
 
 from __future__ import annotations
 
+import os
+import tempfile
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
@@ -38,6 +40,8 @@ class Capture:
         self.places = places
         self._graph = None
         self._one_stream_us: Optional[float] = None
+        #: What a trace of the profiler had no times of.
+        self.notes: List[Any] = []
 
     def bind(self, given: Sequence[Any]) -> List[Any]:
         """The program's inputs for a call of the model."""
@@ -203,7 +207,8 @@ def capture(
     :param level: ``"aten"`` or ``"inductor"``.
     :param train: the joint graph of a training step (level aten).
     :param costs: ``"measure"``: each kernel on the device where its inputs are;
-        or the name of a roofline (``regal.torch.rooflines()``).
+        the path of a Chrome trace of torch.profiler, of the same model with
+        ``record_shapes=True`` (docs/torch.md); or the name of a roofline.
     :param loss: from the model's result to a number; by default the mean square.
     """
     if level not in ("aten", "inductor"):
@@ -218,9 +223,25 @@ def capture(
         captured = _exported(model, args)
     if costs == "measure":
         measure(captured.traced, captured.args)
+    elif os.path.isfile(costs):
+        _profiled(captured, costs)
     else:
         estimate(captured.traced, costs)
     return captured
+
+
+def _profiled(captured: Capture, trace: str) -> None:
+    """Times of a trace. Ops that it does not have are measured."""
+    import regal
+
+    measure(captured.traced, captured.args)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "captured.json")
+        captured.program.graph(moves_bytes=True).save(path)
+        graph = regal.Graph.load(path, costs=trace)
+    for kernel, op in zip(captured.program.kernels, graph.ops):
+        kernel.run_ns = op.run_ns
+    captured.notes = graph.notes
 
 
 def capture_of(plan: Any) -> Capture:

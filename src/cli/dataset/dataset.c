@@ -96,8 +96,37 @@ static regal_exit run(regal_cli *cli, edit_fn edit) {
   return regal_cli_status(cli, make(cli, edit));
 }
 
+enum { MOST_LIKE = REGAL_MOST_LIST / 2 }; /* a letter and a comma each */
+
+/* The sets of --like; those that are open are counted even if one fails. */
+static regal_status open_like(regal_cli *cli, regal_dataset **like,
+                              size_t *count) {
+  char paths[REGAL_MOST_LIST], *rest;
+  snprintf(paths, sizeof paths, "%s", cli->options.like);
+  for (char *path = strtok_r(paths, ",", &rest); path;
+       path = strtok_r(NULL, ",", &rest)) {
+    regal_status status = regal_dataset_open(cli->context, path, &like[*count]);
+    if (status != REGAL_OK)
+      return status;
+    ++*count;
+    status = measure(cli, like[*count - 1], false);
+    if (status != REGAL_OK)
+      return status;
+  }
+  return REGAL_OK;
+}
+
 static regal_status split(regal_cli *cli, regal_dataset *dataset) {
-  return regal_dataset_split(dataset, (uint64_t)cli->options.seed);
+  regal_dataset *like[MOST_LIKE];
+  size_t count = 0;
+  regal_status status = open_like(cli, like, &count);
+  if (status == REGAL_OK)
+    status =
+        regal_dataset_split_like(dataset, (const regal_dataset *const *)like,
+                                 count, (uint64_t)cli->options.seed);
+  while (count)
+    regal_dataset_free(like[--count]);
+  return status;
 }
 
 static regal_status deduplicate(regal_cli *cli, regal_dataset *dataset) {

@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/dataset/dataset.h"
+#include "regal_bench.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -158,17 +159,14 @@ static regal_status write_script(regal_cli *cli, size_t count) {
   if (begin(&made) != REGAL_OK)
     return REGAL_NO_MEMORY;
   FILE *file = made.stream;
-  fputs("# gnuplot histograms.gp, in this folder\n"
-        "set terminal svg size 640,360 dynamic font 'sans,13' background "
-        "'white'\n"
-        "set datafile separator ','\n"
-        "set key top right noenhanced autotitle columnheader\n"
-        "set logscale x\nset ylabel '% of the graphs'\n"
-        "set grid ytics lc '#dddddd'\nset border 3\nset tics nomirror out\n"
-        "set autoscale xfix\nset yrange [0:]\n"
-        "set linetype 1 lc '#0060ad' lw 2\nset linetype 2 lc '#d95319' lw 2\n"
-        "set linetype 3 lc '#2a9d3f' lw 2\n",
-        file);
+  fprintf(file,
+          "# gnuplot histograms.gp, in this folder\n%s"
+          "set terminal svg size 740,360 dynamic font 'sans,13' background "
+          "'white'\n"
+          "set key autotitle columnheader\n"
+          "set logscale x\nset ylabel '%% of the graphs'\n"
+          "set autoscale xfix\nset yrange [0:]\n",
+          regal_figure_style());
   for (size_t q = 0; q < REGAL_QUANTITIES; q++)
     fprintf(file,
             "set output '%s.svg'\nset xlabel '%s'\n"

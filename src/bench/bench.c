@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* regal_bench: the runs that the table lacks, on all threads and processes.
+ *
+ * Runs are done in chunks, graph by graph, so that an unfinished table means
+ * something too. Each process does its share of a chunk; then all know all
+ * results. The first process appends a row to the table as soon as a run of its
+ * own ends, so that a process that is killed loses the runs under way and
+ * nothing else; rows of the other processes follow at the end of the chunk. At
+ * the end the table is written once more in the order of the runs: what an
+ * interrupted benchmark makes is what an unbroken one makes, apart from times.
+ *
+ * Each run has one thread: times then mean the same on any number of cores, as
+ * far as memory allows.
+ */
+#include "regal_bench.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory/limit.h"
+#include "base/parallel/ranks.h"
+#include "base/parallel/workers.h"
+#include "bench/bench.h"
+#include "regal_data.h"
+
+enum { RUNS_PER_THREAD = 16 };
+
+typedef struct benchmark {
+  regal_context *context;
+  const regal_options *options;
+  regal_ranks ranks;
+  regal_workers *workers;
+  regal_bench_design design;
+  regal_bench_table table;
+
+  size_t *numbers;             /* of the runs of this chunk */
+  regal_bench_result *results; /* [most_runs] */
+  size_t most_runs;
+  size_t first; /* of this process's share */
+
+  FILE *file; /* the first process appends to it, under the lock */
+  pthread_mutex_t lock;
+
+  regal_benching report;
+  double began;
+  regal_benching_fn progress;
+  void *progress_state;
+} benchmark;
+
+/* -- One run
+ * ------------------------------------------------------------------- */
+
+/* Says which run it was. */
+static regal_status fail_run(regal_context *context, regal_status status,
+                             const regal_bench_graph *graph,
+                             const regal_bench_variant *variant) {
+  char message[REGAL_MESSAGE_CAPACITY];
+  snprintf(message, sizeof message, "%s", regal_error(context));
+  return regal_fail(context, status, "%s of %s, method \"%s\": %s", graph->name,
+                    graph->dataset, variant->method, message);
+}
+
+static regal_status solve(regal_context *context, const regal_graph *graph,
+                          const regal_options *options, bool memory,
+                          regal_bench_result *made) {
+  regal_result *result;
+  REGAL_TRY(regal_solve(context, graph, options, &result));
+  if (result->stop != REGAL_STOP_INTERRUPT)
+    *made = (regal_bench_result){
+        .done = true,
+        .cost = memory ? result->cost.max_peak_bytes : result->cost.runtime_ns,
+        .excess_bytes = result->cost.excess_bytes,
+        .runtime_ns = result->cost.runtime_ns,
+        .peak_bytes = result->cost.max_peak_bytes,
+        .bound = memory ? result->bound.peak_bytes : result->bound.runtime_ns,
+        .evaluations = result->evaluations,
+        .seconds = result->seconds};
+  regal_result_free(result);
+  return REGAL_OK;
+}
+
+static regal_status run_one(const benchmark *b, const regal_bench_run *run,
+                            regal_context *context, regal_bench_result *made) {
+  const regal_bench_graph *graph = &b->design.graphs[run->graph];
+  const regal_bench_variant *variant = &b->design.variants[run->variant];
+  regal_options options = variant->options;
+  regal_graph *copy = NULL;
+  options.seed = (int64_t)b->design.seeds[run->seed];
+  if (run->copy)
+    REGAL_TRY(regal_graph_augment(context, graph->graph, graph->seed, run->copy,
+                                  &copy));
+  regal_status status = solve(context, copy ? copy : graph->graph, &options,
+                              b->design.memory, made);
+  regal_graph_free(copy);
+  return status == REGAL_OK ? status
+                            : fail_run(context, status, graph, variant);
+}
+
+/* -- Rows
+ * ---------------------------------------------------------------------- */
+
+/* Puts a result into the table and appends its row to the file. */
+static regal_status append(benchmark *b, regal_context *context, size_t item) {
+  size_t number = b->numbers[item];
+  regal_text line;
+  regal_text_init(&line, context);
+  b->table.results[number] = b->results[item];
+  regal_bench_put_run(&b->table, number, &line);
+  bool written = !line.failed &&
+                 fwrite(line.bytes, 1, line.size, b->file) == line.size &&
+                 !fflush(b->file);
+  bool failed = line.failed;
+  regal_text_free(&line);
+  if (failed)
+    return regal_fail_memory(context);
+  return written ? REGAL_OK : regal_fail_system(context, b->options->output);
+}
+
+static regal_status run_item(void *state, size_t item,
+                             const regal_worker *worker) {
+  benchmark *b = state;
+  size_t place = b->first + item;
+  regal_bench_run run = regal_bench_run_at(&b->design, b->numbers[place]);
+  b->results[place] = (regal_bench_result){.done = false};
+  if (regal_stop_requested(worker->context))
+    return REGAL_OK;
+  REGAL_TRY(run_one(b, &run, worker->context, &b->results[place]));
+  if (!b->file || !b->results[place].done)
+    return REGAL_OK;
+  pthread_mutex_lock(&b->lock);
+  regal_status status = append(b, worker->context, place);
+  pthread_mutex_unlock(&b->lock);
+  return status;
+}
+
+/* -- Chunks
+ * -------------------------------------------------------------------- */
+
+static void report(benchmark *b) {
+  b->report.seconds = regal_seconds() - b->began;
+  if (b->progress && b->ranks.rank == 0)
+    b->progress(b->progress_state, &b->report);
+}
+
+/* Takes in the results of all processes; those of this one are in the file. */
+static regal_status take_results(benchmark *b, size_t count, size_t end,
+                                 bool *stopped) {
+  for (size_t i = 0; i < count; i++) {
+    if (!b->results[i].done) {
+      *stopped = true;
+      continue;
+    }
+    b->report.runs++;
+    b->table.results[b->numbers[i]] = b->results[i];
+    if (b->file && (i < b->first || i >= end))
+      REGAL_TRY(append(b, b->context, i));
+  }
+  return REGAL_OK;
+}
+
+static regal_status run_chunk(benchmark *b, size_t count, bool *stopped) {
+  const regal_ranks *ranks = &b->ranks;
+  b->first = regal_ranks_first(ranks, count, ranks->rank);
+  size_t end = regal_ranks_first(ranks, count, ranks->rank + 1);
+  REGAL_TRY(regal_workers_run(b->workers, end - b->first, run_item, b));
+  REGAL_TRY(regal_ranks_gather(ranks, b->context, b->results, count,
+                               sizeof *b->results));
+  REGAL_TRY(take_results(b, count, end, stopped));
+  report(b);
+  return REGAL_OK;
+}
+
+static regal_status run_all(benchmark *b) {
+  size_t runs = regal_bench_runs(&b->design), waiting = 0;
+  bool stopped = false;
+  for (size_t i = 0; i < runs && !stopped; i++) {
+    if (b->table.results[i].done)
+      continue;
+    b->numbers[waiting++] = i;
+    if (waiting < b->most_runs)
+      continue;
+    REGAL_TRY(run_chunk(b, waiting, &stopped));
+    waiting = 0;
+  }
+  return waiting && !stopped ? run_chunk(b, waiting, &stopped) : REGAL_OK;
+}
+
+/* -- Setting up
+ * ---------------------------------------------------------------- */
+
+/* A chunk keeps the threads of all processes busy. */
+static regal_status create_chunk(benchmark *b) {
+  size_t size = (size_t)b->ranks.size, threads = 0;
+  uint32_t *of_rank = regal_alloc(b->context, size, sizeof *of_rank);
+  if (!of_rank)
+    return regal_fail_memory(b->context);
+  of_rank[b->ranks.rank] = (uint32_t)regal_workers_threads(b->workers);
+  regal_status status =
+      regal_ranks_gather(&b->ranks, b->context, of_rank, size, sizeof *of_rank);
+  for (size_t i = 0; i < size; i++)
+    threads += of_rank[i];
+  regal_release(b->context, of_rank);
+  REGAL_TRY(status);
+  b->most_runs = threads * RUNS_PER_THREAD;
+  b->numbers = regal_alloc(b->context, b->most_runs, sizeof *b->numbers);
+  b->results = regal_alloc(b->context, b->most_runs, sizeof *b->results);
+  return b->numbers && b->results ? REGAL_OK : regal_fail_memory(b->context);
+}
+
+/* The first process has read the file; now all know which runs are done. */
+static regal_status share_table(benchmark *b) {
+  size_t size = (size_t)b->ranks.size, runs = regal_bench_runs(&b->design);
+  size_t bytes = runs * sizeof *b->table.results;
+  if (size == 1)
+    return REGAL_OK;
+  char *all = regal_alloc(b->context, size, bytes);
+  if (!all)
+    return regal_fail_memory(b->context);
+  memcpy(all + (size_t)b->ranks.rank * bytes, b->table.results, bytes);
+  regal_status status =
+      regal_ranks_gather(&b->ranks, b->context, all, size, bytes);
+  memcpy(b->table.results, all, bytes);
+  regal_release(b->context, all);
+  return status;
+}
+
+static regal_status open_table(benchmark *b) {
+  const char *path = b->options->output;
+  REGAL_TRY(regal_bench_table_create(&b->design, path, &b->table));
+  if (b->ranks.rank == 0) {
+    if (!b->options->overwrite)
+      REGAL_TRY(regal_bench_table_load(&b->table, b->options->mix));
+    REGAL_TRY(regal_bench_table_save(&b->table));
+    b->file = fopen(path, "a");
+    if (!b->file)
+      return regal_fail_system(b->context, path);
+  }
+  REGAL_TRY(share_table(b));
+  for (size_t i = 0; i < regal_bench_runs(&b->design); i++)
+    b->report.resumed += b->table.results[i].done;
+  b->report.runs = b->report.resumed;
+  return REGAL_OK;
+}
+
+static regal_status bench(benchmark *b, const char *const *datasets,
+                          size_t count) {
+  REGAL_TRY(regal_bench_design_create(b->context, b->options, &b->design));
+  for (size_t i = 0; i < count; i++)
+    REGAL_TRY(regal_bench_add_dataset(&b->design, datasets[i], b->options));
+  REGAL_TRY(
+      regal_workers_create(b->context, (int)b->options->threads, &b->workers));
+  REGAL_TRY(create_chunk(b));
+  b->report.total = regal_bench_runs(&b->design);
+  b->report.graphs = b->design.graph_count * b->design.copies;
+  b->report.variants = b->design.variant_count;
+  b->report.rank = b->ranks.rank;
+  REGAL_TRY(open_table(b));
+  report(b);
+  return run_all(b);
+}
+
+/* Rows that were made stay, whatever happened after. */
+static regal_status finish(benchmark *b, regal_status status) {
+  if (b->file) {
+    fclose(b->file);
+    if (status == REGAL_OK)
+      status = regal_bench_table_save(&b->table);
+  }
+  regal_bench_table_free(&b->table);
+  regal_release(b->context, b->results);
+  regal_release(b->context, b->numbers);
+  regal_workers_free(b->workers);
+  regal_bench_design_free(&b->design);
+  pthread_mutex_destroy(&b->lock);
+  return status;
+}
+
+regal_status regal_bench(regal_context *context, const char *const *datasets,
+                         size_t count, const regal_options *options,
+                         regal_benching_fn progress, void *state,
+                         regal_benching *benching) {
+  if (!context)
+    return REGAL_MISUSE;
+  if (!datasets || !count || !options)
+    return regal_fail(context, REGAL_MISUSE,
+                      "a benchmark needs datasets and options");
+  if (!options->output[0] || !strcmp(options->output, "-"))
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "a benchmark needs a file for its table: -o FILE");
+  benchmark b = {.context = context,
+                 .options = options,
+                 .began = regal_seconds(),
+                 .progress = progress,
+                 .progress_state = state};
+  REGAL_TRY(regal_ranks_join(context, &b.ranks));
+  pthread_mutex_init(&b.lock, NULL);
+  size_t before = regal_memory_limit(context, options);
+  regal_status status = finish(&b, bench(&b, datasets, count));
+  regal_memory_restore(context, before);
+  REGAL_TRY(status);
+  b.report.seconds = regal_seconds() - b.began;
+  regal_ranks_leave(&b.ranks);
+  if (benching)
+    *benching = b.report;
+  return REGAL_OK;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From rows to groups, entries and cells. Everything is in the order of its
+ * first row. */
+#include "bench/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- Reading ------------------------------------------------------------------
+ */
+
+static regal_status add_row(regal_bench_summary *s, const char *path,
+                            unsigned number, const char *line) {
+  if (!REGAL_RESERVE(s->context, s->rows, s->row_count, s->row_capacity))
+    return regal_fail_memory(s->context);
+  char *copy = regal_arena_alloc(&s->arena, strlen(line) + 1, 1);
+  if (!copy)
+    return regal_fail_memory(s->context);
+  memcpy(copy, line, strlen(line));
+  regal_bench_row *row = &s->rows[s->row_count];
+  REGAL_TRY(regal_bench_read_row(s->context, path, number, copy, row));
+  if (!s->row_count)
+    s->build = row->build;
+  else if (s->build && strcmp(s->build, row->build))
+    s->build = NULL;
+  s->mixed = s->mixed || strcmp(s->rows[0].settings, row->settings);
+  s->row_count++;
+  return REGAL_OK;
+}
+
+static regal_status read_table(regal_bench_summary *s, const char *path) {
+  regal_bench_lines lines;
+  regal_status status = REGAL_OK;
+  char *line;
+  REGAL_TRY(regal_bench_open_lines(s->context, path, true, &lines));
+  while (status == REGAL_OK && (line = regal_bench_next_line(&lines)))
+    status = add_row(s, path, lines.number, line);
+  regal_bench_close_lines(&lines);
+  return status;
+}
+
+/* -- Grouping -----------------------------------------------------------------
+ */
+
+/* The number of a key; a new one if it is not there. */
+static regal_status number_of(regal_bench_summary *s, regal_names *names,
+                              const char *key, size_t *number) {
+  *number = regal_names_find(names, key);
+  if (*number != REGAL_NO_NAME)
+    return REGAL_OK;
+  const char *kept = regal_bench_keep(&s->arena, key, strlen(key));
+  return kept && regal_names_add(names, kept, number)
+             ? REGAL_OK
+             : regal_fail_memory(s->context);
+}
+
+static regal_status find_group(regal_bench_summary *s,
+                               const regal_bench_row *row,
+                               regal_bench_group **group) {
+  for (size_t i = 0; i < s->group_count; i++) {
+    *group = &s->groups[i];
+    if (!strcmp((*group)->dataset, row->dataset) &&
+        !strcmp((*group)->objective, row->objective))
+      return REGAL_OK;
+  }
+  if (!REGAL_RESERVE(s->context, s->groups, s->group_count, s->group_capacity))
+    return regal_fail_memory(s->context);
+  *group = &s->groups[s->group_count++];
+  **group =
+      (regal_bench_group){.dataset = row->dataset, .objective = row->objective};
+  regal_names_init(&(*group)->entry_names, s->context);
+  regal_names_init(&(*group)->graph_names, s->context);
+  return REGAL_OK;
+}
+
+static regal_status find_entry(regal_bench_summary *s, regal_bench_group *group,
+                               const regal_bench_row *row, size_t *entry) {
+  char key[REGAL_MOST_LIST];
+  snprintf(key, sizeof key, "%s\n%s\n%s", row->method, row->budget,
+           row->settings);
+  REGAL_TRY(number_of(s, &group->entry_names, key, entry));
+  if (*entry < group->entry_count)
+    return REGAL_OK;
+  if (!REGAL_RESERVE(s->context, group->entries, group->entry_count,
+                     group->entry_capacity))
+    return regal_fail_memory(s->context);
+  group->entries[group->entry_count++] =
+      (regal_bench_entry){row->method, row->budget, row->settings};
+  return REGAL_OK;
+}
+
+static regal_status find_graph(regal_bench_summary *s, regal_bench_group *group,
+                               const regal_bench_row *row, size_t *graph) {
+  char key[REGAL_MOST_TEXT];
+  if (row->copy)
+    snprintf(key, sizeof key, "%s~%llu", row->graph,
+             (unsigned long long)row->copy);
+  else
+    snprintf(key, sizeof key, "%s", row->graph);
+  REGAL_TRY(number_of(s, &group->graph_names, key, graph));
+  if (*graph < group->graph_count)
+    return REGAL_OK;
+  if (!REGAL_RESERVE(s->context, group->graphs, group->graph_count,
+                     group->graph_capacity))
+    return regal_fail_memory(s->context);
+  group->graphs[group->graph_count++] = group->graph_names.key[*graph].text;
+  return REGAL_OK;
+}
+
+static regal_status find_seed(regal_bench_summary *s, regal_bench_group *group,
+                              uint64_t seed) {
+  for (size_t i = 0; i < group->seed_count; i++)
+    if (group->seeds[i] == seed)
+      return REGAL_OK;
+  if (!REGAL_RESERVE(s->context, group->seeds, group->seed_count,
+                     group->seed_capacity))
+    return regal_fail_memory(s->context);
+  group->seeds[group->seed_count++] = seed;
+  return REGAL_OK;
+}
+
+static regal_status group_rows(regal_bench_summary *s) {
+  for (size_t i = 0; i < s->row_count; i++) {
+    regal_bench_group *group;
+    size_t unused;
+    REGAL_TRY(find_group(s, &s->rows[i], &group));
+    REGAL_TRY(find_entry(s, group, &s->rows[i], &unused));
+    REGAL_TRY(find_graph(s, group, &s->rows[i], &unused));
+    REGAL_TRY(find_seed(s, group, s->rows[i].seed));
+  }
+  return REGAL_OK;
+}
+
+/* -- Cells
+ * --------------------------------------------------------------------- */
+
+static regal_status create_cells(regal_bench_summary *s,
+                                 regal_bench_group *group) {
+  size_t graphs = group->graph_count, entries = group->entry_count;
+  group->cells =
+      regal_alloc(s->context, entries * graphs, sizeof *group->cells);
+  group->best = regal_alloc(s->context, graphs, sizeof *group->best);
+  group->bound = regal_alloc(s->context, graphs, sizeof *group->bound);
+  group->by_seed = regal_alloc(s->context, entries * group->seed_count,
+                               sizeof *group->by_seed);
+  if (!group->cells || !group->best || !group->bound || !group->by_seed)
+    return regal_fail_memory(s->context);
+  for (size_t g = 0; g < graphs; g++)
+    group->best[g] = INFINITY;
+  return REGAL_OK;
+}
+
+static void take_row(regal_bench_group *group, const regal_bench_row *row,
+                     size_t entry, size_t graph) {
+  regal_bench_cell *cell = &group->cells[entry * group->graph_count + graph];
+  double n = (double)++cell->runs, cost = (double)row->cost;
+  cell->cost += (cost - cell->cost) / n;
+  cell->seconds += (row->seconds - cell->seconds) / n;
+  cell->misfits += row->excess_bytes > 0;
+  if (!row->excess_bytes && cost < group->best[graph])
+    group->best[graph] = cost;
+  if ((double)row->bound > group->bound[graph])
+    group->bound[graph] = (double)row->bound;
+}
+
+static regal_status fill_cells(regal_bench_summary *s) {
+  for (size_t i = 0; i < s->group_count; i++)
+    REGAL_TRY(create_cells(s, &s->groups[i]));
+  for (size_t i = 0; i < s->row_count; i++) {
+    regal_bench_group *group;
+    size_t entry, graph;
+    REGAL_TRY(find_group(s, &s->rows[i], &group));
+    REGAL_TRY(find_entry(s, group, &s->rows[i], &entry));
+    REGAL_TRY(find_graph(s, group, &s->rows[i], &graph));
+    take_row(group, &s->rows[i], entry, graph);
+  }
+  return REGAL_OK;
+}
+
+/* -- Seeds, reference, best known
+ * ----------------------------------------------- */
+
+static size_t seed_index(const regal_bench_group *group, uint64_t seed) {
+  size_t i = 0;
+  while (group->seeds[i] != seed)
+    i++;
+  return i;
+}
+
+/* Mean improvement of each entry with each seed, over all graphs; the reference
+ * is its mean over seeds. */
+static regal_status compare_seeds(regal_bench_summary *s) {
+  for (size_t i = 0; i < s->row_count; i++) {
+    const regal_bench_row *row = &s->rows[i];
+    regal_bench_group *group;
+    size_t entry, graph;
+    REGAL_TRY(find_group(s, row, &group));
+    REGAL_TRY(find_entry(s, group, row, &entry));
+    REGAL_TRY(find_graph(s, group, row, &graph));
+    const regal_bench_cell *reference =
+        &group->cells[group->reference * group->graph_count + graph];
+    if (!reference->runs || reference->cost <= 0)
+      continue;
+    regal_bench_cell *mean = &group->by_seed[entry * group->seed_count +
+                                             seed_index(group, row->seed)];
+    double gain = 100 * (1 - (double)row->cost / reference->cost);
+    mean->cost += (gain - mean->cost) / (double)++mean->runs;
+  }
+  return REGAL_OK;
+}
+
+/* "METHOD@BUDGET"; where a group has none, its first entry. */
+static void find_reference(regal_bench_group *group, const char *wanted) {
+  const char *at = strrchr(wanted, '@');
+  size_t length = at ? (size_t)(at - wanted) : strlen(wanted);
+  for (size_t i = 0; i < group->entry_count; i++) {
+    const regal_bench_entry *entry = &group->entries[i];
+    if (strlen(entry->method) == length &&
+        !memcmp(entry->method, wanted, length) &&
+        (!at || !strcmp(entry->budget, at + 1))) {
+      group->reference = i;
+      return;
+    }
+  }
+}
+
+static void take_best(regal_bench_summary *s, const char *graph, double cost) {
+  for (size_t i = 0; i < s->group_count; i++) {
+    size_t number = regal_names_find(&s->groups[i].graph_names, graph);
+    if (number != REGAL_NO_NAME && cost > 0 && cost < s->groups[i].best[number])
+      s->groups[i].best[number] = cost;
+  }
+}
+
+static regal_status read_best(regal_bench_summary *s, const char *path) {
+  regal_text text;
+  unsigned number = 0;
+  regal_status status = REGAL_OK;
+  REGAL_TRY(regal_read_file(s->context, path, &text));
+  char *line = text.bytes;
+  while (line && *line && status == REGAL_OK) {
+    char *next = strchr(line, '\n'), *end;
+    number++;
+    if (next)
+      *next++ = 0;
+    char *graph = regal_csv_next(&line), *cost = regal_csv_next(&line);
+    double value = cost ? strtod(cost, &end) : 0;
+    if (!graph || !cost || end == cost || *end || line)
+      status = regal_fail(s->context, REGAL_BAD_INPUT,
+                          "%s:%u: expected GRAPH,COST", path, number);
+    else
+      take_best(s, graph, value);
+    line = next;
+  }
+  regal_text_free(&text);
+  return status;
+}
+
+/* -- The whole
+ * -------------------------------------------------------------------- */
+
+regal_status regal_bench_summarise(regal_context *context,
+                                   const char *const *tables, size_t count,
+                                   const regal_options *options,
+                                   regal_bench_summary *summary) {
+  *summary = (regal_bench_summary){.context = context};
+  regal_arena_init(&summary->arena, context);
+  for (size_t i = 0; i < count; i++)
+    REGAL_TRY(read_table(summary, tables[i]));
+  if (!summary->row_count)
+    return regal_fail(context, REGAL_BAD_INPUT, "%s: found no runs", tables[0]);
+  REGAL_TRY(group_rows(summary));
+  REGAL_TRY(fill_cells(summary));
+  for (size_t i = 0; i < summary->group_count; i++)
+    find_reference(&summary->groups[i], options->reference);
+  if (options->best[0])
+    REGAL_TRY(read_best(summary, options->best));
+  return compare_seeds(summary);
+}
+
+void regal_bench_summary_free(regal_bench_summary *summary) {
+  regal_context *context = summary->context;
+  for (size_t i = 0; i < summary->group_count; i++) {
+    regal_bench_group *group = &summary->groups[i];
+    void *const blocks[] = {group->entries, (void *)group->graphs, group->cells,
+                            group->best,    group->bound,          group->seeds,
+                            group->by_seed};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+      regal_release(context, blocks[k]);
+    regal_names_free(&group->entry_names);
+    regal_names_free(&group->graph_names);
+  }
+  regal_release(context, summary->groups);
+  regal_release(context, summary->rows);
+  regal_arena_free(&summary->arena);
+}

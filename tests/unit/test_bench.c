@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Benchmarks: the design of runs, tables that are continued or refused, and
+ * the numbers of a report. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "bench/summary.h"
+#include "regal_data.h"
+#include "support/failing_allocator.h"
+#include "support/files.h"
+#include "support/search_bench.h"
+
+/* -- CSV ----------------------------------------------------------------------
+ */
+
+static void test_csv(void **state) {
+  search_bench *b = *state;
+  static const char *const fields[] = {"plain", "", "with, comma",
+                                       "with \"quotes\""};
+  regal_text text;
+  regal_text_init(&text, b->context);
+  for (size_t i = 0; i < 4; i++) {
+    regal_text_append(&text, ",", i > 0);
+    regal_csv_put(&text, fields[i]);
+  }
+  assert_string_equal(text.bytes,
+                      "plain,,\"with, comma\",\"with \"\"quotes\"\"\"");
+  char *line = text.bytes;
+  for (size_t i = 0; i < 4; i++)
+    assert_string_equal(regal_csv_next(&line), fields[i]);
+  assert_null(regal_csv_next(&line));
+  regal_text_free(&text);
+  char open[] = "\"open";
+  line = open;
+  assert_null(regal_csv_next(&line));
+}
+
+/* -- The design
+ * ---------------------------------------------------------------- */
+
+static void make_set(search_bench *b) {
+  regal_options options;
+  regal_options_init(&options);
+  options.count = 3;
+  options.nodes = 20;
+  options.threads = 1;
+  if (regal_generate(b->context, "set", &options, NULL, NULL, NULL))
+    fail_msg("%s", regal_error(b->context));
+}
+
+static void test_numbers(void **state) {
+  search_bench *b = *state;
+  regal_bench_design design;
+  make_set(b);
+  set_option(b, "methods", "brkga,regal policy=rule,heft,auto time=1s");
+  set_option(b, "budgets", "100, 200");
+  set_option(b, "seeds", "4,7");
+  set_option(b, "augment", "2");
+  assert_int_equal(regal_bench_design_create(b->context, &b->options, &design),
+                   REGAL_OK);
+  assert_int_equal(regal_bench_add_dataset(&design, "set", &b->options),
+                   REGAL_OK);
+  static const char *const budgets[] = {"100", "200",  "100",
+                                        "200", "none", "1s"};
+  assert_int_equal(design.variant_count, 6);
+  for (size_t i = 0; i < 6; i++)
+    assert_string_equal(design.variants[i].budget, budgets[i]);
+  assert_int_equal(regal_bench_runs(&design), 3 * 3 * 6 * 2);
+  for (size_t i = 0; i < regal_bench_runs(&design); i++) {
+    regal_bench_run run = regal_bench_run_at(&design, i);
+    regal_bench_row row = {.dataset = "set",
+                           .graph = design.graphs[run.graph].name,
+                           .copy = run.copy,
+                           .objective = "runtime",
+                           .method = design.variants[run.variant].method,
+                           .budget = design.variants[run.variant].budget,
+                           .seed = design.seeds[run.seed]};
+    assert_int_equal(regal_bench_number(&design, &row), i);
+    row.objective = "memory";
+    assert_int_equal(regal_bench_number(&design, &row), SIZE_MAX);
+  }
+  regal_bench_design_free(&design);
+}
+
+static void expect_failure(search_bench *b, const char *message) {
+  const char *sets[] = {"set"};
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, NULL),
+      REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(b->context), message);
+}
+
+static void test_bad_lists(void **state) {
+  static const char *const cases[][3] = {
+      {"methods", "nothing",
+       "--methods: there is no method 'nothing'; 'regal methods' lists them"},
+      {"methods", "seed=3",
+       "--methods: found \"seed=3\", expected NAME OPTION=VALUE..."},
+      {"methods", "brkga 5",
+       "--methods: found \"brkga 5\", expected NAME OPTION=VALUE..."},
+      {"methods", "heft,heft", "found method \"heft\" with budget none twice"},
+      {"budgets", "1.5",
+       "--budgets: found \"1.5\", expected evaluations (5000) or a time with "
+       "its unit (0.1s)"},
+      {"seeds", "1,1", "--seeds: found seed 1 twice"},
+  };
+  search_bench *b = *state;
+  make_set(b);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    regal_options_init(&b->options);
+    set_option(b, "output", "none.csv");
+    set_option(b, cases[i][0], cases[i][1]);
+    expect_failure(b, cases[i][2]);
+    assert_int_equal(access("none.csv", F_OK), -1);
+  }
+}
+
+/* -- Runs
+ * ---------------------------------------------------------------------- */
+
+static void use_small_bench(search_bench *b, const char *output) {
+  regal_options_init(&b->options);
+  set_option(b, "methods", "brkga,regal policy=rule,heft");
+  set_option(b, "budgets", "50,450");
+  set_option(b, "seeds", "1,2,3");
+  set_option(b, "threads", "1");
+  set_option(b, "output", output);
+}
+
+static void stop_after(void *state, const regal_benching *now) {
+  if (now->runs >= 16)
+    regal_stop_request(state);
+}
+
+/* Without the last column, the time. */
+static void cut_seconds(char *table) {
+  char *to = table;
+  for (char *from = table; from && *from;) {
+    char *end = strchr(from, '\n'), *comma = end;
+    assert_non_null(end);
+    while (*comma != ',')
+      comma--;
+    memmove(to, from, (size_t)(comma - from));
+    to += comma - from;
+    *to++ = '\n';
+    from = end + 1;
+  }
+  *to = 0;
+}
+
+static void expect_equal_tables(const char *a, const char *b) {
+  char *x = files_read(a), *y = files_read(b);
+  cut_seconds(x);
+  cut_seconds(y);
+  assert_string_equal(x, y);
+  free(x);
+  free(y);
+}
+
+/* Stopped, cut in the middle of a line as a kill would, and continued on other
+ * threads: the same rows. */
+static void test_continue(void **state) {
+  search_bench *b = *state;
+  const char *sets[] = {"set"};
+  regal_benching made;
+  make_set(b);
+  use_small_bench(b, "whole.csv");
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_OK);
+  assert_int_equal(made.runs, 3 * 5 * 3);
+  use_small_bench(b, "parts.csv");
+  assert_int_equal(regal_bench(b->context, sets, 1, &b->options, stop_after,
+                               b->context, &made),
+                   REGAL_OK);
+  assert_int_equal(made.runs, 16);
+  regal_stop_clear(b->context);
+  char *part = files_read("parts.csv");
+  files_write("parts.csv", part, strlen(part) - 9);
+  free(part);
+  b->options.threads = 3;
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_OK);
+  assert_int_equal(made.resumed, 15);
+  assert_int_equal(made.runs, 45);
+  expect_equal_tables("whole.csv", "parts.csv");
+}
+
+static void replace_in(const char *path, const char *from, const char *to) {
+  char *text = files_read(path), *at = strstr(text, from);
+  assert_non_null(at);
+  assert_int_equal(strlen(from), strlen(to));
+  memcpy(at, to, strlen(to));
+  files_write(path, text, strlen(text));
+  free(text);
+}
+
+/* Rows of another build, of other settings, of another graph. */
+static void test_refuse(void **state) {
+  search_bench *b = *state;
+  const char *sets[] = {"set"};
+  regal_benching made;
+  make_set(b);
+  use_small_bench(b, "whole.csv");
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_OK);
+  set_option(b, "population", "50");
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_BAD_INPUT);
+  assert_non_null(
+      strstr(regal_error(b->context), "found a run with other settings ("));
+  set_option(b, "mix", "true");
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_OK);
+  assert_int_equal(made.resumed, 0);
+  assert_int_equal(made.runs, 45);
+  use_small_bench(b, "whole.csv");
+  set_option(b, "overwrite", "true");
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_OK);
+  char input[] = "0123456789abcdef", *text = files_read("whole.csv");
+  memcpy(input, strstr(text, ",set,") - 16, 16);
+  free(text);
+  replace_in("whole.csv", input, "0000000000000000");
+  use_small_bench(b, "whole.csv");
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
+      REGAL_BAD_INPUT);
+  assert_non_null(strstr(regal_error(b->context), "has changed since: --mix"));
+}
+
+static void test_malformed(void **state) {
+  static const char head[] =
+      "build,settings,input,dataset,graph,copy,ops,objective,method,budget,"
+      "seed,cost,excess_bytes,runtime_ns,peak_bytes,bound,evaluations,"
+      "seconds\n";
+  static const char *const cases[][2] = {
+      {"graph,cost\n", "bad.csv: not a table of regal bench"},
+      {"a,b,c\n", "bad.csv:2: found 3 fields, expected 18"},
+      {"a,b,c,d,e,x,1,runtime,m,5,1,1,0,1,1,1,1,0.1\n",
+       "bad.csv:2: found \"x\" in column copy, expected a number"},
+      {"a,b,c,d,e,0,1,runtime,m,5,1,-1,0,1,1,1,1,0.1\n",
+       "bad.csv:2: found \"-1\" in column cost, expected a number"},
+      {"a,b,c,d,e,0,1,runtime,m,5,1,1,0,1,1,1,1,0.1,more\n",
+       "bad.csv:2: found more than 18 fields"},
+      {"a,b,c,d,e,0,1,runtime,m,5,1,1,0,1,1,1,1,fast\n",
+       "bad.csv:2: found \"fast\" in column seconds, expected a number"},
+  };
+  search_bench *b = *state;
+  make_set(b);
+  use_small_bench(b, "bad.csv");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", i ? head : "", cases[i][0]);
+    files_write_text("bad.csv", text);
+    expect_failure(b, cases[i][1]);
+  }
+}
+
+/* -- The report
+ * ----------------------------------------------------------------- */
+
+/* graph a: reference 100, ours 90 and 80 (two seeds); graph b: 200 and 220,
+ * 220.
+ */
+static const char example[] =
+    "build,settings,input,dataset,graph,copy,ops,objective,method,budget,seed,"
+    "cost,excess_bytes,runtime_ns,peak_bytes,bound,evaluations,seconds\n"
+    "x,s,i,d,a,0,9,runtime,brkga,5000,1,100,0,100,1,75,5000,2.0\n"
+    "x,s,i,d,a,0,9,runtime,brkga,5000,2,100,0,100,1,75,5000,4.0\n"
+    "x,s,i,d,a,0,9,runtime,ours p=1,9,1,90,0,90,1,75,9,1.0\n"
+    "x,s,i,d,a,0,9,runtime,ours p=1,9,2,80,0,80,1,75,9,1.0\n"
+    "x,s,i,d,b,0,9,runtime,brkga,5000,1,200,0,200,1,160,5000,2.0\n"
+    "x,s,i,d,b,0,9,runtime,brkga,5000,2,200,0,200,1,160,5000,2.0\n"
+    "x,s,i,d,b,0,9,runtime,ours p=1,9,1,220,0,220,1,160,9,3.0\n"
+    "x,s,i,d,b,0,9,runtime,ours p=1,9,2,220,0,220,1,160,9,3.0\n";
+
+static bool near(double a, double b) {
+  return fabs(a - b) < 1e-9;
+}
+
+static void test_scores(void **state) {
+  search_bench *b = *state;
+  const char *tables[] = {"example.csv"};
+  regal_bench_summary summary;
+  regal_bench_score score;
+  files_write_text("example.csv", example);
+  assert_int_equal(
+      regal_bench_summarise(b->context, tables, 1, &b->options, &summary),
+      REGAL_OK);
+  assert_int_equal(summary.group_count, 1);
+  const regal_bench_group *group = &summary.groups[0];
+  assert_int_equal(group->reference, 0);
+  assert_int_equal(regal_bench_score_of(b->context, group, 1, &score),
+                   REGAL_OK);
+  assert_int_equal(score.graphs, 2);
+  assert_true(near(score.improvement, (15 - 10) / 2.));
+  /* 15 and -10: deviation 12.5 * sqrt 2, over sqrt 2, times t of 1 */
+  assert_true(fabs(score.interval - 12.5 * 12.706205) < 1e-6);
+  assert_true(near(score.gap, (100 * 85. / 80 - 100 + 10) / 2));
+  assert_true(near(score.bound_gap, (100 * 85. / 75 - 100 + 37.5) / 2));
+  assert_true(near(score.seconds, 2));
+  assert_int_equal(score.wins, 1);
+  assert_int_equal(score.losses, 1);
+  assert_true(near(score.quartile[0], -10));
+  assert_true(near(score.quartile[4], 15));
+  assert_true(near(score.quartile[2], 2.5));
+  /* seed 1: 10 and -10; seed 2: 20 and -10 */
+  assert_true(near(score.deviation, 5 / sqrt(2)));
+  regal_bench_summary_free(&summary);
+}
+
+static void test_best_known(void **state) {
+  search_bench *b = *state;
+  const char *tables[] = {"example.csv"};
+  regal_bench_summary summary;
+  files_write_text("example.csv", example);
+  files_write_text("best.csv", "a,40\nb,1000\n");
+  set_option(b, "best", "best.csv");
+  assert_int_equal(
+      regal_bench_summarise(b->context, tables, 1, &b->options, &summary),
+      REGAL_OK);
+  assert_true(near(summary.groups[0].best[0], 40));
+  assert_true(near(summary.groups[0].best[1], 200));
+  regal_bench_summary_free(&summary);
+  files_write_text("best.csv", "a,40\nb,little\n");
+  assert_int_equal(
+      regal_bench_summarise(b->context, tables, 1, &b->options, &summary),
+      REGAL_BAD_INPUT);
+  regal_bench_summary_free(&summary);
+  assert_string_equal(regal_error(b->context),
+                      "best.csv:2: expected GRAPH,COST");
+}
+
+/* A name that gnuplot or a shell would run does not get into the script. */
+static void test_names_in_script(void **state) {
+  search_bench *b = *state;
+  const char *tables[] = {"evil.csv"};
+  char text[1024];
+  snprintf(text, sizeof text, "%.*s%s", (int)(strchr(example, '\n') - example),
+           example,
+           "\nx,s,i,`id`/../d,a,0,9,runtime,'; system('id') #,5,1,1,0,1,1,1,5,"
+           "2.0\n");
+  files_write_text("evil.csv", text);
+  mkdir("figures", 0777);
+  set_option(b, "report", "figures");
+  if (regal_bench_report(b->context, tables, 1, &b->options))
+    fail_msg("%s", regal_error(b->context));
+  char *script = files_read("figures/report.gp");
+  assert_non_null(strstr(script, "title '__ system__id__ _'"));
+  assert_non_null(strstr(script, "'_id_____d_runtime_curve.svg'"));
+  assert_null(strchr(script, '`'));
+  free(script);
+}
+
+static void test_report_memory(void **state) {
+  (void)state;
+  files_write_text("example.csv", example);
+  mkdir("figures", 0777);
+  for (size_t n = 1;; n++) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    const char *tables[] = {"example.csv"};
+    regal_context *context;
+    regal_options options;
+    regal_status status = regal_context_create(&context, &allocator);
+    if (status == REGAL_OK) {
+      regal_options_init(&options);
+      snprintf(options.report, sizeof options.report, "figures");
+      status = regal_bench_report(context, tables, 1, &options);
+      regal_context_free(context);
+    }
+    assert_int_equal(memory.blocks, 0);
+    if (!memory.failed)
+      break;
+    assert_int_equal(status, REGAL_NO_MEMORY);
+  }
+}
+
+static void test_bench_memory(void **state) {
+  search_bench *b = *state;
+  make_set(b);
+  for (size_t n = 1;; n += 7) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    const char *sets[] = {"set"};
+    regal_context *context;
+    regal_status status = regal_context_create(&context, &allocator);
+    if (status == REGAL_OK) {
+      use_small_bench(b, "memory.csv");
+      snprintf(b->options.methods, sizeof b->options.methods, "heft");
+      status = regal_bench(context, sets, 1, &b->options, NULL, NULL, NULL);
+      regal_context_free(context);
+      remove("memory.csv");
+    }
+    assert_int_equal(memory.blocks, 0);
+    if (!memory.failed)
+      break;
+    assert_int_equal(status, REGAL_NO_MEMORY);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      SEARCH_TEST(test_csv),
+      SEARCH_TEST(test_numbers),
+      SEARCH_TEST(test_bad_lists),
+      SEARCH_TEST(test_continue),
+      SEARCH_TEST(test_refuse),
+      SEARCH_TEST(test_malformed),
+      SEARCH_TEST(test_scores),
+      SEARCH_TEST(test_best_known),
+      SEARCH_TEST(test_names_in_script),
+      SEARCH_TEST(test_report_memory),
+      SEARCH_TEST(test_bench_memory),
+  };
+  return cmocka_run_group_tests_name("bench", tests, files_enter, files_leave);
+}

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
-from regal.torch.cuda import Captured  # noqa: E402
+from regal.torch.cuda import Captured, Timer  # noqa: E402
 from regal.torch.slots import Slots, View  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -317,6 +317,26 @@ def test_a_result_may_be_a_view_of_an_input():
         found = slots.call((weight, x))[1]
         assert found.tolist() == x[1:5].reshape(2, 2).t().tolist()
         assert found.data_ptr() == x[1:].data_ptr()
+
+
+def test_captures_are_kept_to_be_timed_again():
+    Plan = collections.namedtuple("Plan", "key held_bytes")
+    captured = []
+
+    def capture(plan):
+        captured.append(plan.key)
+        return plan
+
+    timer = Timer(capture, lambda plan: float(plan.key))
+    plans = [Plan(key, 1000) for key in range(10)] + [Plan(10, 1 << 40)]
+    assert [timer(p) for p in plans] == [float(k) for k in range(11)]
+    assert captured == list(range(11)) and len(timer.kept) == 8
+    for plan in plans[5:10]:
+        timer(plan)
+    assert captured == list(range(11))  # all were kept
+    timer(plans[0])
+    timer(plans[10])
+    assert captured[11:] == [0, 10]  # too old, too large
 
 
 # -- Times from the profiler --------------------------------------------------

@@ -62,7 +62,8 @@ class Settings:
     streams: Union[str, int, Sequence[int]] = "auto"
     #: Prices of a crossing, in microseconds, that plans are made with.
     crossings_us: Sequence[float] = (1.0, 4.0, 2.0)
-    #: For planning and trying, all together; one round is always made.
+    #: For measuring, planning and trying, all together, for a model: a forward
+    #: and a backward graph have half of it each. One round is always made.
     seconds: float = 6.0
     #: For one plan.
     search_seconds: float = 0.15
@@ -159,9 +160,13 @@ def choose(
     program: Program,
     settings: Settings,
     time_us: Callable[[Schedule], float],
+    seconds: Optional[float] = None,
 ) -> Tuple[Candidate, List[Candidate]]:
-    """The fastest candidate by `time_us`, and all of them."""
-    end = time.monotonic() + settings.seconds
+    """The fastest candidate by `time_us`, and all of them.
+
+    :param seconds: what is left of those that the settings have.
+    """
+    end = time.monotonic() + (settings.seconds if seconds is None else seconds)
     tried: List[Candidate] = []
     _try_all(first_round(program, settings), tried, time_us, None)
     best = min(tried, key=_measured)

@@ -11,7 +11,7 @@ graph; when a block may be used again is the schedule's business
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 import torch
 
@@ -21,6 +21,8 @@ from .trace import Traced, tensors_of
 
 #: Replays before a graph is timed.
 _WARMING_S = 0.02
+#: Captures that a `Timer` keeps: at least as many as there are leaders.
+_KEPT = 8
 
 
 class Captured:
@@ -141,3 +143,35 @@ def time_us(captured: Captured, repeats: int = 20, rounds: int = 7) -> float:
         end.synchronize()
         best = min(best, begin.elapsed_time(end) * 1e3 / repeats)
     return best
+
+
+class Timer:
+    """Times schedules, and keeps the last captures to time them again.
+
+    A capture takes longer than timing it. Captures hold memory, so large ones
+    are not kept.
+    """
+
+    def __init__(
+        self,
+        capture: Callable[[Schedule], Captured],
+        time_one: Callable[[Captured], float] = time_us,
+    ):
+        self.capture, self.time_one = capture, time_one
+        self.kept: Dict[Any, Captured] = {}
+        self.largest_bytes = _free_bytes() // (4 * _KEPT)
+
+    def __call__(self, schedule: Schedule) -> float:
+        captured = self.kept.pop(schedule.key, None) or self.capture(schedule)
+        if schedule.held_bytes <= self.largest_bytes:
+            self.kept[schedule.key] = captured
+            if len(self.kept) > _KEPT:
+                del self.kept[next(iter(self.kept))]
+        return self.time_one(captured)
+
+
+def _free_bytes() -> int:
+    """Of the device; without one nothing is captured there."""
+    if not torch.cuda.is_available():
+        return 1 << 30
+    return int(torch.cuda.mem_get_info()[0])

@@ -71,8 +71,9 @@ UNEQUAL = {"regal_machine": 1, "devices": [
                "both": True}],
     "op_times": [{"id": 5, "run_ns": ["1us", None, "20us"]}],
     "groups": [[3, 4], [10, 20, 21]]}
-METHODS = ("brkga tuned regal gas idrs direct anneal multilevel local random "
-           "single heft cut split gp-dfs dfs bfs lpmf xla-list").split()
+METHODS = ("brkga tuned regal gas idrs direct anneal multilevel local climb random "
+           "single heft cut split gp-dfs partition dfs bfs lpmf xla-list "
+           "xla-dfs").split()
 DECODERS = "paper batched clock eft closure".split()
 
 ANNEALED = {
@@ -102,8 +103,8 @@ def cases():
                     continue
                 yield case(graph, machine, f"--method {method} "
                            "--evaluations 1500 --seed 7")
-    for method in ("brkga", "anneal", "multilevel", "local", "heft", "cut",
-                   "split", "gp-dfs"):
+    for method in ("brkga", "anneal", "multilevel", "local", "climb", "heft",
+                   "cut", "split", "gp-dfs", "partition"):
         for machine in ("four-overlapped", "eight", "limit", "limit-overlapped",
                         "limit-four", "memory-four", "memory-one", "unequal",
                         "unequal-memory", "control", "overlapped"):
@@ -123,8 +124,9 @@ def cases():
                  "--hot 2 --cold 0.01 --fall 0.4 --method multilevel",
                  "--coarsest 40 --coarse-share 0.5 --method multilevel",
                  "--fresh 0.5 --method anneal", "--fresh 1 --method anneal",
-                 "--local-restart 20 --method local",
-                 "--partitioner metis --method gp-dfs",
+                 "--climb-restart 20 --method climb",
+                 "--send eager --method local", "--send eager --method gp-dfs",
+                 "--partitioner metis --method partition",
                  "--settings torch_runtime --method tuned",
                  "--policy rule", "--policy rule-depth",
                  "--policy real_runtime", "--policy real_runtime_paper",
@@ -275,6 +277,8 @@ SPEED = [
      "--method anneal --annealer memory --evaluations 700000"),
     ("local, run time", "albert", "free", "--method local --evaluations 20000"),
     ("local, memory", "albert", "memory", "--method local --evaluations 20000"),
+    ("climb, run time", "albert", "free", "--method climb --evaluations 20000"),
+    ("climb, memory", "albert", "memory", "--method climb --evaluations 20000"),
     ("multilevel", "swin", "overlapped",
      "--method multilevel --evaluations 100000"),
     ("regal", "albert", "free", "--policy real_runtime --evaluations 6000"),

@@ -64,7 +64,8 @@ PAPER = {
 COLUMN = {("real", "runtime"): 0, ("real", "memory"): 1,
           ("synthetic", "runtime"): 2}
 # Those without a policy, in the order of the table.
-METHODS = ("gp-dfs", "local", "brkga", "tuned", "random", "heft", "auto")
+METHODS = ("gp-dfs", "partition", "local", "climb", "brkga", "tuned", "random",
+           "heft", "auto")
 
 
 def call(*command):
@@ -290,7 +291,7 @@ def collect(options, results):
 def table_order(method):
     name = method.split(" ")[0]
     order = ("cp-sat", "gp-dfs", "local", "brkga", "tuned", "gas", "idrs",
-             "regal", "random", "heft", "auto")
+             "regal", "random", "partition", "climb", "heft", "auto")
     return order.index(name) if name in order else len(order), method
 
 

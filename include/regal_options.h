@@ -107,7 +107,10 @@
   TEXT(decoder, "decoder", 0, "NAME", "search", RESULT, \
     "decoder of chromosomes; 'regal methods' lists them") \
   CHOICE(partitioner, "partitioner", "fm", "fm|metis", "search", RESULT, \
-    "for gp-dfs: our Fiduccia-Mattheyses, or METIS if built in") \
+    "for partition: our Fiduccia-Mattheyses, or METIS if built in") \
+  CHOICE(send, "send", "late", "late|eager", "search", RESULT, \
+    "local, gp-dfs: a transfer goes before its first reader, or behind its " \
+    "producer") \
   TEXT(policy, "policy", 0, "FILE|NAME", "search", RESULT, \
     "policy that guides the search: a file, a name, rule or rule-depth") \
   CHOICE(actions, "actions", "greedy", "greedy|sample", "search", RESULT, \
@@ -131,9 +134,9 @@
     "the result is never worse") \
   TEXT(ortools, "ortools", 0, "PATH", "search", HOW, \
     "cp-sat: OR-tools' library, or a folder that contains it") \
-  INTEGER(local_restart, "local-restart", -1, 0, 1000000, "MOVES", \
+  INTEGER(climb_restart, "climb-restart", -1, 0, 1000000, "MOVES", \
     "search", RESULT, \
-    "local: restart after this many moves per op without gain, 0 = never; " \
+    "climb: restart after this many moves per op without gain, 0 = never; " \
     "tuned if not given") \
   INTEGER(pipeline_chunks, "pipeline-chunks", 2, 1, 64, "N", \
     "search", RESULT, \
@@ -336,6 +339,7 @@
 #define REGAL_OPTION_ALIASES(ALIAS)                                            \
   ALIAS("fall", "level-cooling")                                               \
   ALIAS("fresh", "single-start-share")                                         \
+  ALIAS("local-restart", "climb-restart")                                      \
   ALIAS("neutral", "uniform-logit")
 
 /* What the text of a COST was; a field that is set directly has no unit. */

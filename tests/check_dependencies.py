@@ -52,9 +52,11 @@ ROOMS = {
     "anneal/peak": ["anneal/driver", "anneal/memory"],
     "anneal/steps": ["anneal/driver"],
     "anneal/levels": ["anneal/driver"],
-    "anneal/local": ["anneal/order", "anneal/peak"],
+    "anneal/climb": ["anneal/order", "anneal/peak"],
+    "anneal/local": ["search"],
     "anneal": ["anneal/order", "anneal/phase", "anneal/peak", "anneal/steps",
-               "anneal/levels", "anneal/local", "heuristic/list"],
+               "anneal/levels", "anneal/climb", "anneal/local",
+               "heuristic/list"],
     # All plans of a tiny problem.
     "enumerate": ["search"],
     # A last pass over a plan.

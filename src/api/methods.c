@@ -25,7 +25,8 @@ static const char no_budget[] = "none: one pass";
   ROW("direct", direct, "none: one evaluation, and those of the policy", PAPER, NEEDS_POLICY, NULL, "the means of --policy's distributions, without search") \
   ROW("anneal", anneal, by_budget, PAPER, NO_POLICY, NULL, "simulated annealing of order and placement") \
   ROW("multilevel", multilevel, by_budget, PAPER, NO_POLICY, NULL, "annealing of coarsened graphs, coarse to fine") \
-  ROW("local", local, by_budget, PAPER, NO_POLICY, NULL, "local search from random placements") \
+  ROW("local", local, by_budget, PAPER, NO_POLICY, NULL, "steepest descent on ops and transfers, from random placements") \
+  ROW("climb", climb, by_budget, PAPER, NO_POLICY, NULL, "hill climbing by random moves; transfers follow from the ops") \
   ROW("random", random, by_budget, PAPER, NO_POLICY, NULL, "the best of random chromosomes on --decoder") \
   ROW("cp-sat", cp_sat, by_time, MINUTE, NO_POLICY, NULL, "OR-tools' constraint solver; may prove optimality") \
   ROW("single", single, no_budget, PAPER, NO_POLICY, NULL, "everything on one device, in the file's order") \
@@ -37,11 +38,13 @@ static const char no_budget[] = "none: one pass";
   ROW("1f1b", 1f1b, no_budget, PAPER, NO_POLICY, NULL, "pipelines: forward and backward in turn") \
   ROW("interleaved", interleaved, no_budget, PAPER, NO_POLICY, NULL, "pipelines: 1f1b with --pipeline-chunks on each device") \
   ROW("zb-h1", zb_h1, no_budget, PAPER, NO_POLICY, NULL, "pipelines: 1f1b, gradients of weights fill idle time") \
-  ROW("gp-dfs", gp_dfs, no_budget, PAPER, NO_POLICY, NULL, "graph partitioning by --partitioner, depth-first order") \
+  ROW("gp-dfs", gp_dfs, no_budget, PAPER, NO_POLICY, NULL, "graph partitioning by Kernighan and Lin, XLA's depth-first order") \
+  ROW("partition", partition, no_budget, PAPER, NO_POLICY, NULL, "graph partitioning by --partitioner, depth-first order") \
   ROW("dfs", dfs, no_budget, PAPER, NO_POLICY, NULL, "one device, depth-first order (PyTorch Inductor)") \
   ROW("bfs", bfs, no_budget, PAPER, NO_POLICY, NULL, "one device, breadth-first order (PyTorch Inductor)") \
   ROW("lpmf", lpmf, no_budget, PAPER, NO_POLICY, NULL, "one device, least peak memory first (PyTorch Inductor)") \
-  ROW("xla-list", xla_list, no_budget, PAPER, NO_POLICY, NULL, "one device, XLA's list scheduler for memory")
+  ROW("xla-list", xla_list, no_budget, PAPER, NO_POLICY, NULL, "one device, XLA's list scheduler for memory") \
+  ROW("xla-dfs", xla_dfs, no_budget, PAPER, NO_POLICY, NULL, "one device, XLA's depth-first scheduler for memory")
 /* clang-format on */
 
 #define DECLARE(name, run, ...) regal_status regal_method_##run(regal_search *);

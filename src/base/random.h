@@ -30,8 +30,9 @@ enum regal_purpose {
   REGAL_PURPOSE_FEATURES = 17,  /* the BRKGA run that a policy reads */
   REGAL_PURPOSE_TRAIN = 18,     /* which graphs, actions and episodes */
   REGAL_PURPOSE_PARTITION = 19, /* starts of graph partitioning */
-  REGAL_PURPOSE_LOCAL = 21,     /* starts and moves of local search */
-  REGAL_PURPOSE_FIT = 22        /* priorities of list schedules within limits */
+  REGAL_PURPOSE_CLIMB = 21,     /* starts and moves of hill climbing */
+  REGAL_PURPOSE_FIT = 22,       /* priorities of list schedules within limits */
+  REGAL_PURPOSE_LOCAL = 23      /* starts of local search */
 };
 
 static inline uint64_t regal_mix(uint64_t x) {

@@ -11,15 +11,17 @@ regal_status regal_method_heft(regal_search *search);
 regal_status regal_method_dfs(regal_search *search);
 regal_status regal_method_bfs(regal_search *search);
 regal_status regal_method_lpmf(regal_search *search);
-regal_status regal_method_xla_list(regal_search *search); /* heuristic/list */
+regal_status regal_method_xla_list(regal_search *search);
+regal_status regal_method_xla_dfs(regal_search *search); /* heuristic/list */
 regal_status regal_method_cut(regal_search *search);
 regal_status regal_method_split(regal_search *search); /* heuristic/cut */
 regal_status regal_method_gpipe(regal_search *search);
 regal_status regal_method_1f1b(regal_search *search);
 regal_status regal_method_interleaved(regal_search *search);
 regal_status regal_method_zb_h1(regal_search *search); /* heuristic/pipeline */
+regal_status regal_method_gp_dfs(regal_search *search);
 regal_status
-regal_method_gp_dfs(regal_search *search);           /* heuristic/partition */
+regal_method_partition(regal_search *search);        /* heuristic/partition */
 regal_status regal_method_fit(regal_search *search); /* heuristic/place */
 /* The same, for a search that goes on with something else: ends when more
  * passes are of no use. */

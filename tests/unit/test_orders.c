@@ -115,6 +115,57 @@ static void test_xla_list_takes_the_latest_of_equals(void **state) {
   ORDER(*state, ops, regal_order_xla_list, "baedc");
 }
 
+static void test_xla_dfs(void **state) {
+  /* Of what d reads c has a second user, then b is the largest. */
+  const toy_op ops[] = {{.bytes = 5},
+                        {.bytes = 100},
+                        {.bytes = 1},
+                        {.bytes = 1, .reads = "abc"},
+                        {.bytes = 1, .reads = "c"}};
+  ORDER(*state, ops, regal_order_xla_dfs, "cbade");
+  /* b inherits the second user of a, and goes before the large d. */
+  const toy_op inherits[] = {{.bytes = 1},
+                             {.bytes = 1, .reads = "a"},
+                             {.bytes = 1, .reads = "a"},
+                             {.bytes = 1000},
+                             {.bytes = 1, .reads = "bd"}};
+  ORDER(*state, inherits, regal_order_xla_dfs, "acbde");
+  /* And the bytes of a. */
+  const toy_op bytes[] = {{.bytes = 9},
+                          {.bytes = 5},
+                          {.bytes = 1, .reads = "a"},
+                          {.bytes = 1, .reads = "bc"}};
+  ORDER(*state, bytes, regal_order_xla_dfs, "acbd");
+}
+
+/* Diamonds in a row: the number of paths doubles with each. */
+static void test_xla_dfs_with_many_paths(void **state) {
+  enum { DIAMONDS = 100, OPS = 3 * DIAMONDS + 1 };
+  regal_builder *builder;
+  regal_graph *graph;
+  uint32_t op, order[OPS];
+  assert_int_equal(regal_builder_create(*state, &builder), REGAL_OK);
+  for (uint32_t i = 0; i < OPS; i++) {
+    assert_int_equal(regal_builder_add_op(builder, "", 1, 0, 0, &op), REGAL_OK);
+    assert_int_equal(
+        regal_builder_add_output(builder, op, INT64_MAX / OPS / 2, false),
+        REGAL_OK);
+    uint32_t top = (i - 1) / 3 * 3;
+    for (uint32_t k = 1; i > 0 && k <= (i % 3 == 0 ? 2 : 1); k++)
+      assert_int_equal(
+          regal_builder_add_input(builder, op, i % 3 ? top : top + k, 0),
+          REGAL_OK);
+  }
+  assert_int_equal(regal_builder_finish(builder, &graph), REGAL_OK);
+  regal_problem *problem =
+      toy_problem(*state, graph, toy_machine(*state, 1), REGAL_MEMORY);
+  assert_int_equal(regal_order_xla_dfs(*state, problem, order), REGAL_OK);
+  for (uint32_t i = 0; i < OPS; i++)
+    assert_int_equal(order[i], i);
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+}
+
 /* -- Methods ----------------------------------------------------------------
  */
 
@@ -280,11 +331,13 @@ static void test_heft_keeps_groups_and_waits(void **state) {
  */
 
 static const regal_order_fn all_orders[] = {
-    regal_order_dfs, regal_order_bfs, regal_order_lpmf, regal_order_xla_list};
+    regal_order_dfs, regal_order_bfs, regal_order_lpmf, regal_order_xla_list,
+    regal_order_xla_dfs};
 static const regal_method_fn all_methods[] = {
     regal_method_single, regal_method_dfs,      regal_method_bfs,
-    regal_method_lpmf,   regal_method_xla_list, regal_method_heft};
-enum { ORDERS = 4, METHODS = 6 };
+    regal_method_lpmf,   regal_method_xla_list, regal_method_xla_dfs,
+    regal_method_heft};
+enum { ORDERS = 5, METHODS = 7 };
 
 static void assert_topological(const regal_problem *problem,
                                const uint32_t *order, uint32_t *position) {
@@ -553,6 +606,8 @@ int main(void) {
       TOY_TEST(test_lpmf_prefers_what_fits),
       TOY_TEST(test_xla_list),
       TOY_TEST(test_xla_list_takes_the_latest_of_equals),
+      TOY_TEST(test_xla_dfs),
+      TOY_TEST(test_xla_dfs_with_many_paths),
       TOY_TEST(test_single_takes_the_fastest_device),
       TOY_TEST(test_single_takes_the_larger_device),
       TOY_TEST(test_single_sends_what_cannot_stay),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graph partitioning and `gp-dfs`: gains against recounting, balance, small
- * optima, plans against the verifier; METIS where it is built in. */
+/* Graph partitioning, `gp-dfs` and `partition`: gains against recounting,
+ * balance, small optima, plans against the verifier; METIS where it is built
+ * in. */
 #include "heuristic/heuristics.h"
 #include "heuristic/partition/partition.h"
 
@@ -144,6 +145,85 @@ static void test_small_bisections_are_near_the_best(void **state) {
   assert_true(best * 100 >= cases * 97);
 }
 
+/* What Kernighan and Lin's algorithm minimises: edges from a net's first vertex
+ * to each other one. */
+static int64_t slow_edges(const random_bisection *r) {
+  int64_t cost = 0;
+  for (uint32_t n = 0; n < r->b.nets; n++)
+    for (uint32_t i = r->pin_begin[n] + 1; i < r->pin_begin[n + 1]; i++)
+      cost += r->side[r->pin[i]] != r->side[r->pin[r->pin_begin[n]]]
+                  ? r->bytes[n]
+                  : 0;
+  return cost;
+}
+
+static int64_t count_zeros(const random_bisection *r) {
+  int64_t zeros = 0;
+  for (uint32_t v = 0; v < r->b.vertices; v++)
+    zeros += r->side[v] == 0;
+  return zeros;
+}
+
+/* No exchange of two free vertices is better than the result. */
+static void assert_no_better_pair(random_bisection *r) {
+  int64_t cost = slow_edges(r);
+  for (uint32_t v = 0; v < r->b.vertices; v++)
+    for (uint32_t w = 0; w < v; w++) {
+      if (r->side[v] == r->side[w] || r->fixed[v] != REGAL_SIDE_FREE ||
+          r->fixed[w] != REGAL_SIDE_FREE)
+        continue;
+      r->side[v] ^= 1, r->side[w] ^= 1;
+      assert_true(slow_edges(r) >= cost);
+      r->side[v] ^= 1, r->side[w] ^= 1;
+    }
+}
+
+/* Weights of 1: the numbers on both sides are the wanted ones, unless fixed
+ * vertices forbid. */
+static void test_pairs_balance_counts(void **state) {
+  int64_t before = 0, after = 0;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    random_bisection r;
+    draw_bisection(&r, seed, 40);
+    int64_t fixed[2] = {0, 0};
+    for (uint32_t v = 0; v < r.b.vertices; v++) {
+      r.weight[v] = 1;
+      if (r.fixed[v] != REGAL_SIDE_FREE)
+        fixed[r.fixed[v]]++;
+    }
+    before += slow_edges(&r);
+    assert_int_equal(regal_bisect_kl(*state, &r.b, seed), REGAL_OK);
+    after += slow_edges(&r);
+    assert_fixed(&r);
+    int64_t wanted = (int64_t)(r.b.share * r.b.vertices);
+    if (fixed[0] <= wanted && fixed[1] <= r.b.vertices - wanted)
+      assert_int_equal(count_zeros(&r), wanted);
+    assert_no_better_pair(&r);
+  }
+  assert_true(4 * after < 3 * before);
+}
+
+static void test_pairs_of_unequal_weights(void **state) {
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    random_bisection r;
+    int64_t load = 0, total = 0, heaviest = 0, fixed[2] = {0, 0};
+    draw_bisection(&r, seed, MOST_VERTICES);
+    assert_int_equal(regal_bisect_kl(*state, &r.b, seed), REGAL_OK);
+    assert_fixed(&r);
+    for (uint32_t v = 0; v < r.b.vertices; v++) {
+      total += r.weight[v];
+      load += r.side[v] ? 0 : r.weight[v];
+      heaviest = r.weight[v] > heaviest ? r.weight[v] : heaviest;
+      if (r.fixed[v] != REGAL_SIDE_FREE)
+        fixed[r.fixed[v]] += r.weight[v];
+    }
+    int64_t wanted = (int64_t)(r.b.share * (double)total);
+    assert_true(load <= fixed[0] || load <= wanted + heaviest);
+    assert_true(total - load <= fixed[1] ||
+                total - load <= total - wanted + heaviest);
+  }
+}
+
 /* -- Partitions ------------------------------------------------------------ */
 
 static bool has_metis(regal_context *context) {
@@ -155,8 +235,9 @@ static bool has_metis(regal_context *context) {
 static void check_chains(regal_context *context, const regal_problem *problem,
                          regal_bisect_fn bisect) {
   uint8_t placement[8];
-  assert_int_equal(regal_partition(context, problem, bisect, 1, placement),
-                   REGAL_OK);
+  assert_int_equal(
+      regal_partition(context, problem, bisect, REGAL_LOAD_COST, 1, placement),
+      REGAL_OK);
   assert_int_equal(regal_partition_bytes(problem, placement), 7);
   for (uint32_t op = 0; op < 8; op++)
     assert_int_equal(placement[op], placement[op % 2]);
@@ -178,22 +259,22 @@ static void test_two_chains_are_parted(void **state) {
   regal_problem *problem =
       toy_problem(*state, graph, toy_machine(*state, 2), REGAL_RUNTIME);
   check_chains(*state, problem, regal_bisect_fm);
+  check_chains(*state, problem, regal_bisect_kl);
   if (has_metis(*state))
     check_chains(*state, problem, regal_bisect_metis);
   regal_problem_free(problem);
   regal_graph_free(graph);
 }
 
-static void run_gp_dfs(regal_context *context, const regal_problem *problem,
-                       const char *partitioner) {
+static void run(regal_context *context, const regal_problem *problem,
+                regal_method_fn method, const char *option, const char *value) {
   regal_options options;
   regal_search search;
   regal_options_init(&options);
-  assert_int_equal(
-      regal_options_set(context, &options, "partitioner", partitioner),
-      REGAL_OK);
+  assert_int_equal(regal_options_set(context, &options, option, value),
+                   REGAL_OK);
   assert_int_equal(quick_begin(&search, context, problem, &options), REGAL_OK);
-  assert_int_equal(regal_method_gp_dfs(&search), REGAL_OK);
+  assert_int_equal(method(&search), REGAL_OK);
   quick_check(&search);
   quick_end(&search);
 }
@@ -207,9 +288,11 @@ static void test_plans_pass_the_verifier(void **state) {
     regal_test_random_machine(*state, seed, graph, &machine);
     regal_problem *problem = toy_problem(
         *state, graph, machine, seed % 2 ? REGAL_RUNTIME : REGAL_MEMORY);
-    run_gp_dfs(*state, problem, "fm");
+    run(*state, problem, regal_method_gp_dfs, "send",
+        seed % 4 < 2 ? "late" : "eager");
+    run(*state, problem, regal_method_partition, "partitioner", "fm");
     if (metis && seed % 4 == 0)
-      run_gp_dfs(*state, problem, "metis");
+      run(*state, problem, regal_method_partition, "partitioner", "metis");
     regal_problem_free(problem);
     regal_graph_free(graph);
   }
@@ -232,7 +315,7 @@ static void test_metis_or_a_message(void **state) {
 
 /* -- Failures -------------------------------------------------------------- */
 
-static bool fails_cleanly(size_t n) {
+static bool fails_cleanly(regal_method_fn method, size_t n) {
   failing_allocator memory = {0};
   regal_allocator allocator = failing_allocator_of(&memory);
   regal_context *context;
@@ -246,7 +329,7 @@ static bool fails_cleanly(size_t n) {
       toy_problem(context, graph, toy_machine(context, 3), REGAL_RUNTIME);
   assert_int_equal(quick_begin(&search, context, problem, &options), REGAL_OK);
   memory.fail_at = memory.allocations + n;
-  regal_status status = regal_method_gp_dfs(&search);
+  regal_status status = method(&search);
   bool failed = memory.failed > 0;
   assert_int_equal(status, failed ? REGAL_NO_MEMORY : REGAL_OK);
   quick_end(&search);
@@ -259,16 +342,22 @@ static bool fails_cleanly(size_t n) {
 
 static void test_memory_runs_out(void **state) {
   (void)state;
-  size_t n = 1;
-  while (fails_cleanly(n))
-    n++;
-  assert_true(n > 8);
+  const regal_method_fn methods[] = {regal_method_gp_dfs,
+                                     regal_method_partition};
+  for (int i = 0; i < 2; i++) {
+    size_t n = 1;
+    while (fails_cleanly(methods[i], n))
+      n++;
+    assert_true(n > 8);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TOY_TEST(test_refinement_never_makes_it_worse),
       TOY_TEST(test_small_bisections_are_near_the_best),
+      TOY_TEST(test_pairs_balance_counts),
+      TOY_TEST(test_pairs_of_unequal_weights),
       TOY_TEST(test_two_chains_are_parted),
       TOY_TEST(test_plans_pass_the_verifier),
       TOY_TEST(test_metis_or_a_message),

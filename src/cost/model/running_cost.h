@@ -182,6 +182,17 @@ REGAL_INLINE void regal_running_cost_run(regal_running_cost *running,
     }
 }
 
+REGAL_INLINE void regal_running_cost_send_memory(regal_running_cost *running,
+                                                 const regal_problem *problem,
+                                                 uint32_t tensor, uint32_t from,
+                                                 uint32_t to) {
+  int64_t bytes = problem->bytes[tensor];
+  running->memory[to] += bytes;
+  running->peak[to] = regal_later(running->peak[to], running->memory[to]);
+  if (--running->left[(size_t)tensor * problem->devices + from] == 0)
+    running->memory[from] -= bytes;
+}
+
 REGAL_INLINE void regal_running_cost_send(regal_running_cost *running,
                                           const regal_problem *problem,
                                           const uint8_t *placement,
@@ -206,13 +217,8 @@ REGAL_INLINE void regal_running_cost_send(regal_running_cost *running,
     running->clock_ns[from] = end;
     running->clock_ns[to] = end;
   }
-  if (memory) {
-    int64_t bytes = problem->bytes[tensor];
-    running->memory[to] += bytes;
-    running->peak[to] = regal_later(running->peak[to], running->memory[to]);
-    if (--running->left[(size_t)tensor * d + from] == 0)
-      running->memory[from] -= bytes;
-  }
+  if (memory)
+    regal_running_cost_send_memory(running, problem, tensor, from, to);
 }
 
 REGAL_INLINE int64_t regal_running_cost_runtime(

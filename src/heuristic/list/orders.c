@@ -154,3 +154,7 @@ regal_status regal_method_lpmf(regal_search *search) {
 regal_status regal_method_xla_list(regal_search *search) {
   return run_order(search, "XLA's list order", regal_order_xla_list);
 }
+
+regal_status regal_method_xla_dfs(regal_search *search) {
+  return run_order(search, "XLA's depth-first order", regal_order_xla_dfs);
+}

@@ -31,6 +31,12 @@ regal_status regal_order_xla_list(regal_context *context,
                                   const regal_problem *problem,
                                   uint32_t *order);
 
+/* The ops that nothing depends on, by index, each after its predecessors; these
+ * by falling number of extra users (those of an op beyond the first, summed
+ * over all paths that lead to it), then by falling bytes, summed likewise. */
+regal_status regal_order_xla_dfs(regal_context *context,
+                                 const regal_problem *problem, uint32_t *order);
+
 /* All ops on one device, as far as they can run there: the device that can run
  * most ops, of these the fastest for them, of these the one with most memory,
  * of these the first. Other ops go where the first op of their group runs

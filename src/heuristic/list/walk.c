@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Orders that follow the graph's shape: depth first and breadth first, as in
  * the memory reordering passes of PyTorch Inductor (torch/_inductor/memory.py:
- * topological_sort_dfs, topological_sort_bfs).
+ * topological_sort_dfs, topological_sort_bfs); and depth first as in XLA's
+ * memory scheduler (DFSMemoryScheduler).
  */
 #include "base/compare.h"
 #include "base/tournament.h"
@@ -37,8 +38,6 @@ typedef struct depth_first {
  * successors' rows leaves the rows in that order, without sorting them. */
 static void sort_visits(depth_first *walk) {
   const regal_problem *problem = walk->problem;
-  for (uint32_t op = 0; op < problem->ops; op++)
-    walk->visits[op] = (regal_keyed){bytes_touched(problem, op), op};
   regal_keyed_sort(walk->visits, problem->ops);
   begin_rows(problem, walk->begin);
   for (uint32_t op = 0; op < problem->ops; op++)
@@ -92,10 +91,80 @@ regal_status regal_order_dfs(regal_context *context,
   regal_carver carver = {NULL, 0};
   REGAL_TRY(
       REGAL_CARVE_BLOCK(context, carver, lay_out_depth_first(&walk, &carver)));
+  for (uint32_t op = 0; op < problem->ops; op++)
+    walk.visits[op] = (regal_keyed){bytes_touched(problem, op), op};
   sort_visits(&walk);
   uint32_t count = 0;
   for (uint32_t i = 0; i < problem->ops; i++)
     count = visit(&walk, walk.visits[i].op, order, count);
+  regal_release(context, carver.base);
+  return REGAL_OK;
+}
+
+/* -- XLA's ----------------------------------------------------------------- */
+
+/* Sums over an op and all that leads to it, along every path. XLA bounds them,
+ * because paths are many: users by the number of ops, bytes by those of the ops
+ * up to here. */
+typedef struct history {
+  int64_t extra_users; /* beyond the first of each op */
+  int64_t bytes;
+} history;
+
+static void add_history(history *to, history from) {
+  to->extra_users += from.extra_users;
+  to->bytes += from.bytes;
+}
+
+/* Ops are numbered in a topological order: all that leads to an op has been
+ * added to it when its turn comes. */
+static void sum_histories(const regal_problem *problem, history *sums) {
+  int64_t bytes_so_far = 0;
+  for (uint32_t op = 0; op < problem->ops; op++) {
+    uint32_t users =
+        problem->successor_begin[op + 1] - problem->successor_begin[op];
+    int64_t bytes = 0;
+    for (REGAL_ROW(t, problem->output_begin, op))
+      bytes += problem->bytes[t];
+    bytes_so_far += bytes;
+    add_history(&sums[op], (history){users > 1 ? users - 1 : 0, bytes});
+    sums[op].extra_users = regal_smaller(sums[op].extra_users, problem->ops);
+    sums[op].bytes = regal_smaller(sums[op].bytes, bytes_so_far);
+    for (REGAL_ROW(s, problem->successor_begin, op))
+      add_history(&sums[problem->successor[s]], sums[op]);
+  }
+}
+
+/* Most extra users first, then most bytes, then by index. */
+static void rank_visits(depth_first *walk, const history *sums) {
+  int64_t ops = walk->problem->ops;
+  for (uint32_t op = 0; op < ops; op++)
+    walk->visits[op] = (regal_keyed){-sums[op].bytes, op};
+  regal_keyed_sort(walk->visits, (size_t)ops);
+  for (uint32_t i = 0; i < ops; i++)
+    walk->visits[i].key = i - sums[walk->visits[i].op].extra_users * ops;
+}
+
+regal_status regal_order_xla_dfs(regal_context *context,
+                                 const regal_problem *problem,
+                                 uint32_t *order) {
+  depth_first walk = {.problem = problem};
+  regal_carver carver = {NULL, 0};
+  history *sums = regal_alloc(context, problem->ops, sizeof *sums);
+  lay_out_depth_first(&walk, &carver);
+  if (!sums || !regal_carver_alloc(context, &carver)) {
+    regal_release(context, sums);
+    return regal_fail_memory(context);
+  }
+  lay_out_depth_first(&walk, &carver);
+  sum_histories(problem, sums);
+  rank_visits(&walk, sums);
+  sort_visits(&walk);
+  uint32_t count = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    if (problem->successor_begin[op] == problem->successor_begin[op + 1])
+      count = visit(&walk, op, order, count);
+  regal_release(context, sums);
   regal_release(context, carver.base);
   return REGAL_OK;
 }

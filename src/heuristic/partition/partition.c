@@ -15,6 +15,7 @@ typedef struct partitioner {
   regal_context *context;
   const regal_problem *problem;
   regal_bisect_fn bisect;
+  regal_load load;
   uint64_t seed;
   int64_t *weight;   /* [ops] at a group's first op: of the whole group */
   uint32_t *members; /* [ops] first ops of groups; a part of the recursion is a
@@ -28,7 +29,10 @@ typedef struct partitioner {
 
 /* -- Loads ----------------------------------------------------------------- */
 
-static int64_t load_of(const regal_problem *problem, uint32_t op) {
+static int64_t load_of(const partitioner *p, uint32_t op) {
+  const regal_problem *problem = p->problem;
+  if (p->load == REGAL_LOAD_OPS)
+    return 1;
   if (problem->objective == REGAL_MEMORY) {
     int64_t bytes =
         problem->resident_bytes[op] + problem->graph->temporary_bytes[op];
@@ -49,10 +53,10 @@ static void weigh(partitioner *p) {
   const regal_problem *problem = p->problem;
   double total = 0;
   for (uint32_t op = 0; op < problem->ops; op++)
-    total += (double)load_of(problem, op);
+    total += (double)load_of(p, op);
   double scale = total > 0x1p60 ? 0x1p60 / total : 1;
   for (uint32_t op = 0; op < problem->ops; op++) {
-    int64_t load = load_of(problem, op);
+    int64_t load = load_of(p, op);
     load = scale < 1 ? (int64_t)((double)load * scale) : load;
     p->weight[regal_problem_leader(problem, op)] += total > 0 ? load : 1;
   }
@@ -63,12 +67,13 @@ static void rate_devices(partitioner *p) {
   const regal_problem *problem = p->problem;
   for (uint32_t d = 0; d < problem->devices; d++) {
     p->capacity[d] = 1;
-    if (!problem->run_step || problem->objective == REGAL_MEMORY)
+    if (!problem->run_step || problem->objective == REGAL_MEMORY ||
+        p->load == REGAL_LOAD_OPS)
       continue;
     double mean = 1, here = 1; /* of what it can run */
     for (uint32_t op = 0; op < problem->ops; op++)
       if (problem->allowed[op] >> d & 1) {
-        mean += (double)load_of(problem, op);
+        mean += (double)load_of(p, op);
         here += (double)regal_problem_run_ns(problem, op, d);
       }
     p->capacity[d] = mean / here;
@@ -228,9 +233,10 @@ static void layout_partitioner(partitioner *p, regal_carver *carver) {
 
 regal_status regal_partition(regal_context *context,
                              const regal_problem *problem,
-                             regal_bisect_fn bisect, uint64_t seed,
-                             uint8_t *placement) {
-  partitioner p = {context, problem, bisect, seed, .placement = placement};
+                             regal_bisect_fn bisect, regal_load load,
+                             uint64_t seed, uint8_t *placement) {
+  partitioner p = {context, problem, bisect,
+                   load,    seed,    .placement = placement};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(
       REGAL_CARVE_BLOCK(context, carver, layout_partitioner(&p, &carver)));

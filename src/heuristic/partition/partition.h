@@ -43,6 +43,11 @@ regal_status regal_bisect_fm(regal_context *context, regal_bisection *bisection,
  * imbalance beyond the slack first, then by bytes. */
 regal_status regal_bisect_refine(regal_context *context,
                                  regal_bisection *bisection);
+/* Kernighan and Lin 1970, from one random start: exchanges pairs of vertices,
+ * so that the weights of the sides stay as they are. The cost is that of edges
+ * from a tensor's producer to each of its readers. */
+regal_status regal_bisect_kl(regal_context *context, regal_bisection *bisection,
+                             uint64_t seed);
 /* METIS, where it is built in; REGAL_BAD_INPUT otherwise. */
 regal_status regal_bisect_metis(regal_context *context,
                                 regal_bisection *bisection, uint64_t seed);
@@ -52,13 +57,16 @@ int64_t regal_bisection_cut(const regal_bisection *bisection);
 /* Weight beyond the slack on the side that has too much. */
 int64_t regal_bisection_imbalance(const regal_bisection *bisection);
 
-/* A device for each op, by bisections. Loads are mean run times, or bytes (of
- * outputs, temporary and resident ones) where the objective is memory; fast
- * devices get more of the first. */
+/* What is balanced. COST: mean run times, of which fast devices get more; or
+ * bytes (of outputs, temporary and resident ones) where the objective is
+ * memory. OPS: their number. */
+typedef enum regal_load { REGAL_LOAD_COST, REGAL_LOAD_OPS } regal_load;
+
+/* A device for each op, by bisections. */
 regal_status regal_partition(regal_context *context,
                              const regal_problem *problem,
-                             regal_bisect_fn bisect, uint64_t seed,
-                             uint8_t *placement);
+                             regal_bisect_fn bisect, regal_load load,
+                             uint64_t seed, uint8_t *placement);
 /* What a plan with this placement sends. */
 int64_t regal_partition_bytes(const regal_problem *problem,
                               const uint8_t *placement);

@@ -150,7 +150,8 @@ static regal_status add_others(regal_fit_candidates *found,
   if (regal_search_should_stop(found->search))
     return REGAL_OK;
   REGAL_TRY(regal_partition(found->search->context, problem, regal_bisect_fm,
-                            found->search->seed, found->tried));
+                            REGAL_LOAD_COST, found->search->seed,
+                            found->tried));
   regal_fit_candidates_add(found, "a partition", NULL);
   return regal_fit_add_cuts(found, problem);
 }

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readings of the paper's local search, against BRKGA at 5000 evaluations.
+/* Readings of the paper's baselines, against BRKGA at 5000 evaluations.
  *
- *   bench_local_readings [GRAPHS]
+ *   bench_readings [GRAPHS]
  *
- * The paper says: random placement, topological order; a move takes an op to
- * another device or changes its order. It does not say what becomes of the
- * transfers, nor how far an op goes. Each row is one reading: transfers follow
- * right behind their producers, or have places of their own, which moves change
- * as well; a step changes places with a neighbour, or goes anywhere that its
- * edges allow. Every move is simulated in full. The last row is --method local,
- * whose transfers are batched. Prints the mean improvement over BRKGA in
- * percent of its run time: synthetic graphs, unfiltered, two devices.
+ * Local search. The paper says: random placement, topological order; a move
+ * takes an op to another device or changes its order. It does not say how moves
+ * are chosen, what becomes of the transfers, nor how far an op goes. `local`
+ * takes the best of all neighbours, which keep every transfer a step of its
+ * own. The four rows of random moves are other readings: transfers follow right
+ * behind their producers, or have places of their own, which moves change as
+ * well; a step changes places with a neighbour, or goes anywhere that its edges
+ * allow; every move is simulated in full. `climb` has random moves and batches
+ * transfers.
+ *
+ * GP + DFS: `gp-dfs` and `partition`, and all ops on one device beside them.
+ *
+ * Prints the mean improvement over BRKGA in percent of its cost, with its
+ * standard error: synthetic graphs, unfiltered, two devices; for run time, and
+ * for peak memory where the row is a method.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +29,7 @@
 #include "cost/model/simulate.h"
 #include "dataset/synthetic/synthetic.h"
 
-enum { EVALUATIONS = 5000, PATIENCE = 5, GRAPHS = 40 };
+enum { EVALUATIONS = 5000, PATIENCE = 5, GRAPHS = 60 };
 
 typedef struct reading {
   const char *name;
@@ -30,10 +38,12 @@ typedef struct reading {
 } reading;
 
 static const reading readings[] = {
-    {"transfers behind their producers, neighbours swap", false, 1},
-    {"transfers behind their producers, any place", false, UINT32_MAX},
-    {"transfers have places, neighbours swap", true, 1},
-    {"transfers have places, any place", true, UINT32_MAX},
+    {"random moves: transfers behind their producers, neighbours swap", false,
+     1},
+    {"random moves: transfers behind their producers, any place", false,
+     UINT32_MAX},
+    {"random moves: transfers have places, neighbours swap", true, 1},
+    {"random moves: transfers have places, any place", true, UINT32_MAX},
 };
 enum { READINGS = sizeof readings / sizeof *readings };
 
@@ -226,7 +236,7 @@ static int64_t run(search *s) {
 static void must(regal_context *context, regal_status status) {
   if (status == REGAL_OK)
     return;
-  fprintf(stderr, "bench_local_readings: %s\n", regal_error(context));
+  fprintf(stderr, "bench_readings: %s\n", regal_error(context));
   exit(1);
 }
 
@@ -265,28 +275,75 @@ static int64_t run_reading(const regal_problem *problem,
   return best;
 }
 
-static int64_t run_method(const regal_problem *problem, const char *name) {
+/* -- Methods ---------------------------------------------------------------
+ */
+
+typedef struct row {
+  const char *name;
+  const char *options[3]; /* name=value */
+} row;
+
+static const row rows[] = {
+    {"local, transfers late", {"method=local"}},
+    {"local, transfers eager", {"method=local", "send=eager"}},
+    {"climb", {"method=climb"}},
+    {"gp-dfs, transfers late", {"method=gp-dfs"}},
+    {"gp-dfs, transfers eager", {"method=gp-dfs", "send=eager"}},
+    {"partition", {"method=partition"}},
+    {"single", {"method=single"}},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void set(regal_context *context, regal_options *options,
+                const char *word) {
+  char name[32];
+  const char *value = strchr(word, '=');
+  snprintf(name, sizeof name, "%.*s", (int)(value - word), word);
+  must(context, regal_options_set(context, options, name, value + 1));
+}
+
+static double run_method(const regal_problem *problem, const row *row) {
   regal_options options;
   regal_result *result;
   regal_options_init(&options);
   options.threads = 1;
   options.evaluations = EVALUATIONS;
-  must(problem->context,
-       regal_options_set(problem->context, &options, "method", name));
+  for (int i = 0; i < 3 && row->options[i]; i++)
+    set(problem->context, &options, row->options[i]);
   must(problem->context,
        regal_optimize(problem->context, problem, &options, &result));
-  int64_t cost = result->cost.runtime_ns;
+  bool memory = problem->objective == REGAL_MEMORY;
+  int64_t cost = memory ? result->cost.max_peak_bytes : result->cost.runtime_ns;
   regal_result_free(result);
-  return cost;
+  return (double)cost;
 }
 
-int main(int count, char **arguments) {
-  int graphs = count > 1 ? atoi(arguments[1]) : GRAPHS;
-  double sum[READINGS + 1] = {0};
-  regal_context *context;
+/* -- The table -------------------------------------------------------------
+ */
+
+typedef struct mean {
+  double count, sum, squares;
+} mean;
+
+static void observe(mean *of, double value) {
+  of->count++;
+  of->sum += value;
+  of->squares += value * value;
+}
+
+static void print_mean(const char *name, const mean *of) {
+  double value = of->sum / of->count;
+  double spread = of->squares / of->count - value * value;
+  printf("%-60s%+7.2f%% +-%.2f\n", name, value,
+         sqrt(fmax(spread, 0) / (of->count - 1)));
+}
+
+static void measure(regal_context *context, int graphs, bool memory) {
+  static const row standard = {"brkga", {"method=brkga"}};
+  mean of_readings[READINGS] = {0}, of_rows[ROWS] = {0};
   regal_options options;
-  must(NULL, regal_context_create(&context, NULL));
   regal_options_init(&options);
+  set(context, &options, memory ? "objective=memory" : "objective=runtime");
   for (int g = 0; g < graphs; g++) {
     regal_graph *graph;
     regal_problem *problem;
@@ -294,17 +351,33 @@ int main(int count, char **arguments) {
                       context, (regal_graph_model)(g % REGAL_GRAPH_MODELS), 0,
                       (uint64_t)g, &graph));
     must(context, regal_problem_create(context, graph, &options, &problem));
-    double standard = (double)run_method(problem, "brkga");
-    for (size_t r = 0; r < READINGS; r++)
-      sum[r] += 1 - (double)run_reading(problem, &readings[r]) / standard;
-    sum[READINGS] += 1 - (double)run_method(problem, "local") / standard;
+    double brkga = run_method(problem, &standard);
+    for (size_t r = 0; r < READINGS && !memory; r++)
+      observe(&of_readings[r],
+              100 - 100 * (double)run_reading(problem, &readings[r]) / brkga);
+    for (size_t r = 0; r < ROWS; r++)
+      observe(&of_rows[r], 100 - 100 * run_method(problem, &rows[r]) / brkga);
     regal_problem_free(problem);
     regal_graph_free(graph);
   }
-  for (size_t r = 0; r <= READINGS; r++)
-    printf("%-52s%+6.2f%%\n",
-           r < READINGS ? readings[r].name : "--method local: batched",
-           100 * sum[r] / graphs);
+  printf("%s\n", memory ? "\npeak memory" : "run time");
+  for (size_t r = 0; r < READINGS && !memory; r++)
+    print_mean(readings[r].name, &of_readings[r]);
+  for (size_t r = 0; r < ROWS; r++)
+    print_mean(rows[r].name, &of_rows[r]);
+}
+
+int main(int count, char **arguments) {
+  int graphs = count > 1 ? atoi(arguments[1]) : GRAPHS;
+  regal_context *context;
+  if (graphs < 2) {
+    fprintf(stderr, "usage: %s [GRAPHS, at least 2]\n", arguments[0]);
+    return 1;
+  }
+  must(NULL, regal_context_create(&context, NULL));
+  printf("%d graphs; %s\n\n", graphs, regal_build_id());
+  measure(context, graphs, false);
+  measure(context, graphs, true);
   regal_context_free(context);
   return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines of local search: those of the annealers, at temperature zero.
+/* The engines of hill climbing: those of the annealers, at temperature zero.
  *
  * On anneal/order/order.h, for run time: a move is kept only if it is an
  * improvement. Where memory counts, too (a limit; or peaks that the second
@@ -12,8 +12,8 @@
  */
 #include <math.h>
 
+#include "anneal/climb/climb.h"
 #include "anneal/driver/annealers.h"
-#include "anneal/local/local.h"
 #include "anneal/order/order.h"
 #include "anneal/peak/peak.h"
 
@@ -37,7 +37,7 @@ static void timed_layout(void *state, regal_carver *carver) {
 }
 
 static regal_status timed_create(regal_context *context,
-                                 regal_local_solution *solution) {
+                                 regal_climb_solution *solution) {
   timed plain = {.context = context, .problem = solution->problem};
   timed *s = regal_carve_struct(context, &plain, sizeof plain, timed_layout);
   if (!s)
@@ -107,7 +107,7 @@ static bool settle_with_memory(timed *s) {
   int64_t runtime;
   if (!is_slow(s, &runtime)) {
     regal_fitness fitness = walk(s);
-    int order = regal_local_compare(&fitness, &s->fitness);
+    int order = regal_climb_compare(&fitness, &s->fitness);
     if (order <= 0) {
       regal_order_keep(&s->order, runtime);
       s->fitness = fitness;
@@ -125,14 +125,14 @@ static bool timed_settle(void *state, regal_fitness *fitness) {
   return better;
 }
 
-const regal_local_engine regal_local_order = {timed_create, timed_destroy,
+const regal_climb_engine regal_climb_order = {timed_create, timed_destroy,
                                               timed_begin,  timed_flip,
                                               timed_shift,  timed_settle};
 
 /* -- Peak memory ----------------------------------------------------------- */
 
 static regal_status peak_create(regal_context *context,
-                                regal_local_solution *solution) {
+                                regal_climb_solution *solution) {
   const regal_problem *problem = solution->problem;
   REGAL_TRY(regal_annealer_memory.create(context, problem, &solution->state));
   regal_peak *chain = solution->state;
@@ -186,7 +186,7 @@ static bool peak_settle(void *state, regal_fitness *fitness) {
   double allowed = m->problem->limited ? INFINITY : m->cost.energy;
   if (!m->overflow && regal_memory_evaluate(m, allowed, &cost)) {
     regal_fitness last = fitness_of(&m->cost), now = fitness_of(&cost);
-    int order = regal_local_compare(&now, &last);
+    int order = regal_climb_compare(&now, &last);
     if (order <= 0) {
       regal_memory_commit(m, &cost);
       *fitness = now;
@@ -197,5 +197,5 @@ static bool peak_settle(void *state, regal_fitness *fitness) {
   return false;
 }
 
-const regal_local_engine regal_local_peak = {
+const regal_climb_engine regal_climb_peak = {
     peak_create, peak_destroy, peak_begin, peak_flip, peak_shift, peak_settle};

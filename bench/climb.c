@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_local: local search.
+/* bench_climb: hill climbing.
  *
- *   build/bench/bench_local [ARCHIVE:GRAPH]...
+ *   build/bench/bench_climb [ARCHIVE:GRAPH]...
  *       microseconds for a move, against a whole evaluation: by the paper's
  *       decoder (what BRKGA pays), and by a walk over an order (what a local
  *       search without incremental evaluation would pay). On a layered and a
  *       synthetic graph of 1000 ops, and on those that are named.
- *   build/bench/bench_local grid [GRAPHS [BUDGET]]
- *       the grid search for --local-restart: mean cost relative to BRKGA's, on
+ *   build/bench/bench_climb grid [GRAPHS [BUDGET]]
+ *       the grid search for --climb-restart: mean cost relative to BRKGA's, on
  *       synthetic graphs of the training stream, equal evaluations
  */
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "anneal/local/local.h"
+#include "anneal/climb/climb.h"
 #include "dataset/synthetic/recipe.h"
 #include "decode/decoder.h"
 #include "decode/walk.h"
@@ -27,7 +27,7 @@
 static void check(regal_context *context, regal_status status) {
   if (status == REGAL_OK)
     return;
-  fprintf(stderr, "bench_local: %s\n", regal_error(context));
+  fprintf(stderr, "bench_climb: %s\n", regal_error(context));
   exit(2);
 }
 
@@ -49,7 +49,7 @@ typedef struct speed {
   size_t length;
   regal_walk walk;
   char *walk_block;
-  regal_local_solution solution;
+  regal_climb_solution solution;
   regal_random random;
   regal_fitness fitness;
   uint64_t idle, patience, moves, kept;
@@ -82,7 +82,7 @@ static void start(speed *s) {
   for (uint32_t op = 0; op < s->problem->ops; op++) {
     s->order[op] = op;
     s->placement[op] =
-        (uint8_t)regal_local_pick(s->problem->allowed[op], &s->random);
+        (uint8_t)regal_climb_pick(s->problem->allowed[op], &s->random);
   }
   s->solution.engine->begin(s->solution.state, s->order, s->placement,
                             &s->fitness);
@@ -95,7 +95,7 @@ static void run_moves(void *state, int repeats) {
   for (int i = 0; i < repeats; i++) {
     if (s->idle >= s->patience)
       start(s);
-    bool better = regal_local_step(&s->solution, &s->random, &s->fitness);
+    bool better = regal_climb_step(&s->solution, &s->random, &s->fitness);
     s->idle = better ? 0 : s->idle + 1;
     s->kept += better;
     s->moves++;
@@ -119,8 +119,8 @@ static void begin_speed(regal_context *context, speed *s,
   s->order = allocate(problem->ops, sizeof *s->order);
   s->placement = allocate(problem->ops, 1);
   s->random.key = 1;
-  s->patience = (uint64_t)regal_local_restart(problem) * problem->ops;
-  check(context, regal_local_create(context, problem, &s->solution));
+  s->patience = (uint64_t)regal_climb_restart(problem) * problem->ops;
+  check(context, regal_climb_create(context, problem, &s->solution));
   start(s);
 }
 
@@ -232,9 +232,9 @@ static void try_graph(regal_context *context, const regal_graph *graph,
   double brkga = cost_by(context, problem, &options, "brkga");
   options.evaluations = budget;
   for (int i = 0; i < RESTARTS; i++) {
-    options.local_restart = restarts[i];
+    options.climb_restart = restarts[i];
     double gap =
-        100 * (cost_by(context, problem, &options, "local") / brkga - 1);
+        100 * (cost_by(context, problem, &options, "climb") / brkga - 1);
     sums[i] += gap;
     squares[i] += gap * gap;
   }

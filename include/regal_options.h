@@ -228,12 +228,19 @@
     "train", RESULT, \
     "rewards minus the graph's mean, scaled, or minus a learned baseline; from " \
     "the preset if not given") \
+  CHOICE(estimator, "estimator", "reinforce", "reinforce|perturb", \
+    "train", RESULT, \
+    "gradient from rewards of sampled actions, or of moved parameters") \
+  REAL(perturbation, "perturbation", 0.1, 1e-9, 1e3, "SIGMA", "train", RESULT, \
+    "how far --estimator perturb moves parameters") \
   REAL(learning_rate, "learning-rate", 0, 1e-12, 1, "RATE", "train", RESULT, \
     "learning rate of Adam; from the preset if not given") \
   CHOICE(decay, "decay", "preset", "linear|none", "train", RESULT, \
     "decay of the learning rate; from the preset if not given") \
   REAL(entropy, "entropy", -1, 0, 1000, "WEIGHT", "train", RESULT, \
     "weight of the entropy bonus per op; from the preset if not given") \
+  REAL(entropy_floor, "entropy-floor", 0, 0, 1000, "NATS", "train", RESULT, \
+    "the bonus only where the entropy per op is below this; 0 = everywhere") \
   REAL(clip, "clip", -1, 0, 1e9, "NORM", "train", RESULT, \
     "largest norm of a gradient, 0 = no clipping; from the preset if not given") \
   CHOICE(policy_kind, "policy-kind", "gnn", \

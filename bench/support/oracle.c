@@ -9,18 +9,36 @@
 
 enum { LEVELS = 32, MOST_LEVELS = 100000 };
 
+static bool is_heads(const char *text) {
+  static const char *const heads[] = {"placement", "scheduling", "both", "all"};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (!strcmp(text, heads[i]))
+      return true;
+  return false;
+}
+
 bool bench_oracle_read(const char *text, bench_oracle *oracle) {
   char *end;
-  *oracle = (bench_oracle){.levels = LEVELS};
+  *oracle = (bench_oracle){.levels = LEVELS, .heads = "all"};
   if (strncmp(text, "oracle", 6) != 0)
     return false;
   if (!text[6])
     return true;
   unsigned long levels = strtoul(text + 7, &end, 10);
   oracle->levels = (uint32_t)levels;
-  oracle->uniform_transfers = !strcmp(end, ":uniform");
+  if (*end == ':')
+    oracle->heads = end + 1;
   return text[6] == ':' && levels > 1 && levels <= MOST_LEVELS &&
-         (!*end || oracle->uniform_transfers);
+         (!*end || is_heads(oracle->heads));
+}
+
+static bool speaks_of(const bench_oracle *oracle, regal_gene_domain domain) {
+  bool both = !strcmp(oracle->heads, "both");
+  if (domain == REGAL_GENE_OP_DEVICE && strcmp(oracle->heads, "all") != 0)
+    return both || !strcmp(oracle->heads, "placement");
+  if (domain == REGAL_GENE_OP && strcmp(oracle->heads, "all") != 0)
+    return both || !strcmp(oracle->heads, "scheduling");
+  return !strcmp(oracle->heads, "all");
 }
 
 /* The nearest of the means that a policy may choose. */
@@ -59,7 +77,7 @@ static regal_status centre_all(const bench_oracle *oracle,
     const regal_gene_class *class = &decoder->classes[c];
     const regal_gene *first = genes + regal_class_begin(decoder, problem, c);
     size_t count = regal_class_genes(problem, class->domain);
-    if (oracle->uniform_transfers && class->domain == REGAL_GENE_TENSOR_DEVICE)
+    if (!speaks_of(oracle, class->domain))
       continue;
     for (size_t i = 0; i < count; i++)
       REGAL_TRY(centre(oracle, proposal, class, i,

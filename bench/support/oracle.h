@@ -2,11 +2,11 @@
 /* What a policy could say at most: a proposal centred on an excellent plan of
  * the very graph. Not a method: it has seen the answer.
  *
- *   oracle               32 levels of the mean, and Betas whose alpha + beta is
- *                        32: the words that policies have
- *   oracle:K             K levels, and alpha + beta = K
- *   oracle:K:uniform     the same; transfer genes stay uniform, as they do
- *                        for the paper's own heads
+ *   oracle           32 levels of the mean, and Betas whose alpha + beta is 32:
+ *                    the words that policies have
+ *   oracle:K         K levels, and alpha + beta = K
+ *   oracle:K:HEADS   only genes that `regal train --heads HEADS` chooses for
+ *                    (placement, scheduling, both, all); others are uniform
  */
 #ifndef BENCH_ORACLE_H
 #define BENCH_ORACLE_H
@@ -17,7 +17,7 @@
 
 typedef struct bench_oracle {
   uint32_t levels;
-  bool uniform_transfers;
+  const char *heads;
 } bench_oracle;
 
 /* False: the text is not an oracle of those above. */

@@ -104,7 +104,13 @@ static regal_policy_config read_network(const regal_options *options) {
 
 static regal_status check(regal_context *context,
                           const regal_train_settings *s) {
-  if (s->samples < 2 && s->advantage != REGAL_ADVANTAGE_LEARNED)
+  if (s->estimator == REGAL_ESTIMATOR_PERTURB && s->samples % 2)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--samples: found %u, expected an even number, for "
+                      "--estimator perturb compares pairs",
+                      s->samples);
+  if (s->samples < 2 && s->estimator == REGAL_ESTIMATOR_REINFORCE &&
+      s->advantage != REGAL_ADVANTAGE_LEARNED)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "--samples: found 1, expected at least 2, which are "
                       "compared with each other, or --advantage learned");
@@ -127,8 +133,11 @@ regal_status regal_train_settings_read(regal_context *context,
       .samples = (uint32_t)options->samples,
       .episode_evaluations = (uint64_t)options->episode_evaluations,
       .best_of = options->reward == REWARD_TOP ? TOP : 1,
+      .estimator = (regal_estimator)options->estimator,
       .advantage = (regal_advantage)options->advantage,
       .entropy = options->entropy,
+      .entropy_floor = options->entropy_floor,
+      .perturbation = options->perturbation,
       .adam = read_adam(options),
       .valid_every = (uint64_t)options->valid_every,
       .valid_evaluations = (uint64_t)options->valid_evaluations,

@@ -16,14 +16,22 @@ typedef enum regal_advantage {
   REGAL_ADVANTAGE_LEARNED /* the network's baseline; 1 */
 } regal_advantage;
 
+/* Where the gradient comes from. */
+typedef enum regal_estimator {
+  REGAL_ESTIMATOR_REINFORCE, /* rewards of the actions that were taken */
+  REGAL_ESTIMATOR_PERTURB    /* rewards of moved parameters: learn/perturb.h */
+} regal_estimator;
+
 typedef struct regal_train_settings {
   uint64_t steps, seed;
   uint64_t imitate;         /* of the steps: copy a teacher (learn/teacher.h) */
   uint32_t graphs, samples; /* of each step */
   uint64_t episode_evaluations;
   uint32_t best_of; /* the reward is the mean of so many best costs */
+  regal_estimator estimator;
   regal_advantage advantage;
-  double entropy;
+  double entropy, entropy_floor;
+  double perturbation; /* sigma */
   regal_adam_settings adam;
   uint64_t valid_every, valid_evaluations;
   uint32_t valid_graphs;

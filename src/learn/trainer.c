@@ -63,6 +63,7 @@ static void lay_out(regal_trainer *t, regal_carver *carver) {
   t->mine = regal_carve(carver, graphs, sizeof *t->mine);
   t->slots = regal_carve(carver, graphs, sizeof *t->slots);
   t->figures = regal_carve(carver, graphs, sizeof *t->figures);
+  t->queue = regal_carve(carver, episodes, sizeof *t->queue);
   t->rewards = regal_carve(carver, episodes, sizeof *t->rewards);
   t->advantages = regal_carve(carver, episodes, sizeof *t->advantages);
   t->asked = regal_carve(carver, (size_t)t->ranks->size, sizeof *t->asked);

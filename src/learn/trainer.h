@@ -35,6 +35,12 @@ typedef struct regal_batch_figures {
   double entropy, baseline;
 } regal_batch_figures;
 
+/* An episode that waits for a thread. */
+typedef struct regal_batch_item {
+  size_t number; /* graph * samples + sample */
+  uint32_t ops;
+} regal_batch_item;
+
 /* What a run has become, apart from parameters. */
 typedef struct regal_train_state {
   uint64_t step, evaluations;
@@ -72,6 +78,7 @@ typedef struct regal_trainer {
   size_t mine_count;
   regal_batch_slot *slots;      /* [graphs] */
   regal_batch_figures *figures; /* [graphs] */
+  regal_batch_item *queue;      /* [graphs * samples] those of this rank */
   double *rewards;              /* [graphs][samples] - cost / standard cost */
   regal_real *advantages;       /* [graphs][samples] */
   unsigned char *asked;         /* [ranks] to stop */
@@ -92,13 +99,6 @@ regal_status regal_trainer_step(regal_trainer *trainer, bool *stopped);
 /* Measures the policy on the validation graphs and keeps it if it is the best
  * so far; the same about *stopped. */
 regal_status regal_trainer_validate(regal_trainer *trainer, bool *stopped);
-/* From rewards to advantages, both [graphs][samples]; baselines [graphs] are
- * read for REGAL_ADVANTAGE_LEARNED only. Rewards that do not differ have no
- * advantage over each other. */
-void regal_reinforce_advantages(regal_advantage kind, uint32_t graphs,
-                                uint32_t samples, const double *rewards,
-                                const double *baselines,
-                                regal_real *advantages);
 /* Whether any rank was asked to stop, or is out of time. */
 regal_status regal_trainer_agree(const regal_trainer *trainer, bool *stopped);
 

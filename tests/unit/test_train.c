@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "learn/advantages.h"
 #include "learn/checkpoint.h"
 #include "learn/episode.h"
 #include "regal_data.h"
@@ -164,6 +165,50 @@ static void test_learns(void **state) {
   assert_true(isnan(made.best_valid));
   if (!(c.last > c.first + 2))
     fail_msg("improvement %.2f%%, then %.2f%%", c.first, c.last);
+}
+
+/* So does perturbation, and threads do not change it. */
+static void test_perturbs(void **state) {
+  regal_options options = quick("learns.policy");
+  curve c = {0};
+  regal_training made;
+  options.estimator = 1; /* perturb */
+  options.steps = 100;
+  options.samples = 8;
+  options.learning_rate = 1e-2;
+  options.valid_graphs = 0;
+  assert_int_equal(
+      regal_train(*state, "set.zip", &options, NULL, follow, &c, &made),
+      REGAL_OK);
+  if (!(c.last > c.first + 2))
+    fail_msg("improvement %.2f%%, then %.2f%%", c.first, c.last);
+}
+
+static void test_threads_of_perturbation(void **state) {
+  regal_options one = quick("one.policy"), three = quick("three.policy");
+  one.estimator = three.estimator = 1; /* perturb */
+  one.samples = three.samples = 4;
+  three.threads = 3;
+  train(*state, &one);
+  train(*state, &three);
+  assert_same_files("one.policy.checkpoint", "three.policy.checkpoint");
+  assert_same_logs("one.policy.csv", "three.policy.csv");
+}
+
+/* Above the floor there is no bonus; one that is never reached is as none. */
+static void test_entropy_floor(void **state) {
+  regal_options plain = quick("plain.policy"), high = quick("high.policy");
+  regal_options low = quick("low.policy"), none = quick("none.policy");
+  plain.entropy = high.entropy = low.entropy = 0.5;
+  high.entropy_floor = 1000;
+  low.entropy_floor = 1e-6;
+  none.entropy = 0;
+  train(*state, &plain);
+  train(*state, &high);
+  train(*state, &low);
+  train(*state, &none);
+  assert_same_logs("plain.policy.csv", "high.policy.csv");
+  assert_same_logs("none.policy.csv", "low.policy.csv");
 }
 
 static void test_threads(void **state) {
@@ -496,6 +541,11 @@ static void test_messages(void **state) {
                  "--samples: found 1, expected at least 2, which are compared "
                  "with each other, or --advantage learned");
   options = quick("x.policy");
+  options.estimator = 1; /* perturb */
+  assert_message(*state, "set.zip", &options,
+                 "--samples: found 3, expected an even number, for --estimator "
+                 "perturb compares pairs");
+  options = quick("x.policy");
   options.episode_evaluations = 19;
   assert_message(*state, "set.zip", &options,
                  "--episode-evaluations: found 19, expected at least the 20 "
@@ -696,6 +746,9 @@ int main(void) {
       cmocka_unit_test(test_advantages),
       cmocka_unit_test(test_equal_rewards),
       CONTEXT_TEST(test_learns),
+      CONTEXT_TEST(test_perturbs),
+      CONTEXT_TEST(test_threads_of_perturbation),
+      CONTEXT_TEST(test_entropy_floor),
       CONTEXT_TEST(test_threads),
       CONTEXT_TEST(test_resume),
       CONTEXT_TEST(test_resume_after_kill),

@@ -106,7 +106,7 @@ typedef struct regal_bench_run {
 regal_status regal_bench_design_create(regal_context *context,
                                        const regal_options *options,
                                        regal_bench_design *design);
-/* Adds the graphs of a dataset. */
+/* Adds the graphs of a dataset, or one: ARCHIVE:NAME. */
 regal_status regal_bench_add_dataset(regal_bench_design *design,
                                      const char *path,
                                      const regal_options *options);

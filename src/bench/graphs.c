@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dataset/archive/catalog.h"
 #include "regal_data.h"
 
 /* What the table calls a dataset: the name of its file, without the ending. */
@@ -87,12 +88,32 @@ static regal_status add_graphs(regal_bench_design *design,
   return REGAL_OK;
 }
 
+static regal_status add_member(regal_bench_design *design,
+                               regal_dataset *dataset, const char *archive,
+                               const char *name, const regal_options *options) {
+  size_t index = regal_dataset_find(dataset, name);
+  if (index == regal_dataset_count(dataset))
+    return regal_fail(design->context, REGAL_BAD_INPUT, "%s: no graph \"%s\"",
+                      archive, name);
+  const char *title = title_of(&design->arena, archive);
+  return title ? add_graph(design, dataset, title, index, options)
+               : regal_fail_memory(design->context);
+}
+
+/* `member` is the ":NAME" of ARCHIVE:NAME, or NULL. */
 regal_status regal_bench_add_dataset(regal_bench_design *design,
                                      const char *path,
                                      const regal_options *options) {
   regal_dataset *dataset;
-  REGAL_TRY(regal_dataset_open(design->context, path, &dataset));
-  regal_status status = add_graphs(design, dataset, path, options);
+  const char *member = regal_find_member_part(path);
+  size_t length = member ? (size_t)(member - path) : strlen(path);
+  const char *archive = regal_bench_keep(&design->arena, path, length);
+  if (!archive)
+    return regal_fail_memory(design->context);
+  REGAL_TRY(regal_dataset_open(design->context, archive, &dataset));
+  regal_status status =
+      member ? add_member(design, dataset, archive, member + 1, options)
+             : add_graphs(design, dataset, archive, options);
   regal_dataset_free(dataset);
   return status;
 }

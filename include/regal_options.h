@@ -246,6 +246,8 @@
   CHOICE(policy_kind, "policy-kind", "gnn", \
     "gnn|gas|autoregressive|experts|blind", "train", RESULT, \
     "network of the policy") \
+  CHOICE(features, "features", "all", "all|graph", "train", RESULT, \
+    "what the policy reads; graph: nothing of a run of BRKGA") \
   INTEGER(rounds, "rounds", 2, 0, REGAL_MOST_MESSAGE_ROUNDS, "T", \
     "train", RESULT, \
     "rounds of messages in the graph network") \

@@ -204,7 +204,7 @@ static regal_status add_variant(regal_bench_design *design, const char *method,
 static regal_status set_budget(regal_bench_design *design, const char *budget,
                                regal_options *options) {
   bool evaluations = regal_is_number(budget);
-  if (!evaluations && regal_is_digit(budget[strlen(budget) - 1]))
+  if (!*budget || (!evaluations && regal_is_digit(budget[strlen(budget) - 1])))
     return regal_fail(design->context, REGAL_BAD_INPUT,
                       "--budgets: found \"%s\", expected evaluations (5000) or "
                       "a time with its unit (0.1s)",
@@ -229,16 +229,18 @@ static regal_status add_budgets(regal_bench_design *design, const char *method,
   return REGAL_OK;
 }
 
-/* The budget that an entry has itself, as text: false if it has none. */
+/* The budget that an entry has itself, as text; false, and nothing changed, if
+ * it has none. */
 static bool own_budget(const char *entry, const char **budget, size_t *length) {
   const char *at = entry, *begin;
-  while (next_entry(&at, ' ', &begin, length)) {
-    const char *equals = memchr(begin, '=', *length);
+  size_t word;
+  while (next_entry(&at, ' ', &begin, &word)) {
+    const char *equals = memchr(begin, '=', word);
     size_t name = equals ? (size_t)(equals - begin) : 0;
     if ((name == 11 && !memcmp(begin, "evaluations", name)) ||
         (name == 4 && !memcmp(begin, "time", name))) {
       *budget = equals + 1;
-      *length -= name + 1;
+      *length = word - name - 1;
       return true;
     }
   }
@@ -269,6 +271,9 @@ static regal_status add_methods(regal_bench_design *design,
     const char *entry = regal_bench_keep(&design->arena, begin, length);
     if (!entry)
       return regal_fail_memory(design->context);
+    if (!*entry)
+      return regal_fail(design->context, REGAL_BAD_INPUT,
+                        "--methods: found nothing between two commas");
     REGAL_TRY(add_method(design, entry, options));
   }
   return REGAL_OK;

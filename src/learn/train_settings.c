@@ -98,7 +98,9 @@ static regal_policy_config read_network(const regal_options *options) {
                                .rounds = (uint32_t)options->rounds,
                                .width = (uint32_t)options->state_width,
                                .experts = (uint32_t)options->experts,
-                               .features = regal_features_all(),
+                               .features = options->features
+                                               ? regal_features_of_graph()
+                                               : regal_features_all(),
                                .neutral_bias = (float)options->uniform_logit};
 }
 

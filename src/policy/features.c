@@ -57,6 +57,14 @@ regal_feature_list regal_features_all(void) {
   return list;
 }
 
+regal_feature_list regal_features_of_graph(void) {
+  regal_feature_list list = {0};
+  for (size_t row = 0; row < COUNT; row++)
+    if (!features[row].needs_run)
+      list.row[list.count++] = (uint8_t)row;
+  return list;
+}
+
 static uint32_t width_of(const regal_feature *feature, uint32_t devices) {
   return feature->width == DEVICES ? devices : feature->width;
 }

@@ -61,6 +61,8 @@ const regal_feature *regal_feature_at(size_t row);
 bool regal_features_add(regal_feature_list *list, const char *name);
 /* All rows of the table. */
 regal_feature_list regal_features_all(void);
+/* Those that need no run of BRKGA. */
+regal_feature_list regal_features_of_graph(void);
 /* Columns of a domain. */
 uint32_t regal_features_width(const regal_feature_list *list,
                               regal_feature_domain domain, uint32_t devices);

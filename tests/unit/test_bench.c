@@ -58,7 +58,7 @@ static void test_numbers(void **state) {
   search_bench *b = *state;
   regal_bench_design design;
   make_set(b);
-  set_option(b, "methods", "brkga,regal policy=rule,heft,auto time=1s");
+  set_option(b, "methods", "brkga,regal policy=rule,gp-dfs,auto time=1s");
   set_option(b, "budgets", "100, 200");
   set_option(b, "seeds", "4,7");
   set_option(b, "augment", "2");
@@ -108,6 +108,10 @@ static void test_bad_lists(void **state) {
       {"budgets", "1.5",
        "--budgets: found \"1.5\", expected evaluations (5000) or a time with "
        "its unit (0.1s)"},
+      {"budgets", "5,,7",
+       "--budgets: found \"\", expected evaluations (5000) or a time with its "
+       "unit (0.1s)"},
+      {"methods", "heft,,brkga", "--methods: found nothing between two commas"},
       {"seeds", "1,1", "--seeds: found seed 1 twice"},
   };
   search_bench *b = *state;

@@ -204,6 +204,16 @@ static void test_devices(void **state) {
 }
 
 /* A policy reads the columns that it lists, in its order. */
+/* Without a run of BRKGA a policy costs no evaluations. */
+static void test_of_graph(void **state) {
+  (void)state;
+  regal_feature_list all = regal_features_all();
+  regal_feature_list graph = regal_features_of_graph();
+  assert_true(regal_features_need_run(&all));
+  assert_false(regal_features_need_run(&graph));
+  assert_true(graph.count > 5 && graph.count < all.count);
+}
+
 static void test_list(void **state) {
   regal_context *context = *state;
   regal_graph *graph = TOY_GRAPH(context, diamond);
@@ -275,11 +285,12 @@ static void test_other_devices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TOY_TEST(test_nodes),   TOY_TEST(test_edges),
-      TOY_TEST(test_memory),  TOY_TEST(test_nothing),
-      TOY_TEST(test_control), TOY_TEST(test_symmetry),
-      TOY_TEST(test_devices), TOY_TEST(test_list),
-      TOY_TEST(test_table),   TOY_TEST(test_other_devices),
+      TOY_TEST(test_nodes),    TOY_TEST(test_edges),
+      TOY_TEST(test_memory),   TOY_TEST(test_nothing),
+      TOY_TEST(test_control),  TOY_TEST(test_symmetry),
+      TOY_TEST(test_devices),  TOY_TEST(test_list),
+      TOY_TEST(test_table),    TOY_TEST(test_other_devices),
+      TOY_TEST(test_of_graph),
   };
   return cmocka_run_group_tests_name("policy_features", tests, NULL, NULL);
 }

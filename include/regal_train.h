@@ -64,6 +64,45 @@ REGAL_API regal_status regal_train(regal_context *context, const char *dataset,
                                    regal_training_fn progress, void *state,
                                    regal_training *training);
 
+/* -- Actions of a policy (experimental) ------------------------------------ */
+
+/* What a policy chooses for one problem: a distribution for each gene. */
+typedef struct regal_actions regal_actions;
+
+/* The genes of one class, such as affinity or priority. The action of an item
+ * (an op, a tensor, or the graph) is the levels of all its genes. */
+typedef struct regal_action_class {
+  const char *name;
+  size_t items;
+  uint32_t genes; /* of an item: one for each device, or 1 */
+  uint32_t mean_levels, variance_levels, bias_levels; /* 0: no bias */
+  size_t different;                                   /* actions that occur */
+  double chosen_entropy; /* of their frequencies over the items, in nats */
+  double policy_entropy; /* of the policy's choice for an item, in nats: mean */
+} regal_action_class;
+
+/* Chooses as the method regal would with these options: policy, actions
+ * (greedy or sampled), decoder, evaluations, seed, threads and those of group
+ * brkga. The policy's own evaluations are spent. The problem must outlive the
+ * result. */
+REGAL_API regal_status regal_actions_create(regal_context *context,
+                                            const regal_problem *problem,
+                                            const regal_options *options,
+                                            regal_actions **actions);
+REGAL_API void regal_actions_free(regal_actions *actions);
+
+/* The policy's name, its kind, and the evaluations that its features took. */
+REGAL_API const char *regal_actions_policy(const regal_actions *actions);
+REGAL_API const char *regal_actions_kind(const regal_actions *actions);
+REGAL_API uint64_t regal_actions_evaluations(const regal_actions *actions);
+REGAL_API size_t regal_actions_class_count(const regal_actions *actions);
+REGAL_API regal_action_class regal_actions_class(const regal_actions *actions,
+                                                 size_t index);
+/* One line of CSV for each gene (docs/policy.md); "-" is stdout. */
+REGAL_API regal_status regal_actions_save(regal_context *context,
+                                          const regal_actions *actions,
+                                          const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -96,6 +96,7 @@ ROOMS = {
     "cli": [],
     "cli/bench": ["cli"],
     "cli/dataset": ["cli"],
+    "cli/policy": ["cli"],
     "cli/shell": ["cli"],
 }
 MOST_FILES = 25

@@ -107,3 +107,17 @@ void regal_text_json(regal_text *text, const char *value) {
   regal_text_append(text, run, (size_t)(s - run));
   regal_text_append(text, "\"", 1);
 }
+
+void regal_text_csv(regal_text *text, const char *value) {
+  if (!strpbrk(value, ",\"\r\n")) {
+    regal_text_append(text, value, strlen(value));
+    return;
+  }
+  regal_text_append(text, "\"", 1);
+  for (; *value; value++) {
+    if (*value == '"')
+      regal_text_append(text, value, 1);
+    regal_text_append(text, value, 1);
+  }
+  regal_text_append(text, "\"", 1);
+}

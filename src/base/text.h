@@ -43,6 +43,8 @@ void regal_text_format(regal_text *text, const char *format, ...)
 /* Appends `value` as a JSON string with its quotes; bytes that are not UTF-8
  * become U+FFFD. */
 void regal_text_json(regal_text *text, const char *value);
+/* Appends `value` as a field of CSV, in quotes where it needs them. */
+void regal_text_csv(regal_text *text, const char *value);
 /* Writes the text to `path` whole (a temporary file beside it, then renamed)
  * or not at all; "-" is stdout. Symbolic links are followed. A path that exists
  * and is no regular file (a fifo, /dev/null) is written to directly. Fails as

@@ -221,6 +221,7 @@ regal_exit regal_command_evaluate(regal_cli *cli);
 regal_exit regal_command_report(regal_cli *cli);
 regal_exit regal_command_convert(regal_cli *cli);
 regal_exit regal_command_inspect(regal_cli *cli);
+regal_exit regal_command_actions(regal_cli *cli);
 regal_exit regal_command_pipeline(regal_cli *cli);
 regal_exit regal_command_generate(regal_cli *cli);
 regal_exit regal_command_dataset_pack(regal_cli *cli);

@@ -74,6 +74,19 @@ static const regal_command commands[] = {
      "regal inspect model.pb\n"
      "regal inspect model.pb --loops cut --json",
      regal_command_inspect},
+    {"actions", "what a policy chooses for a graph",
+     "Reads the graph as --method regal does and prints, for each class of "
+     "genes,\n"
+     "how many different actions the policy takes and their entropy: of the\n"
+     "actions that are chosen, over ops or tensors, and of the policy's own\n"
+     "distribution. -o writes every choice as CSV: levels, Beta distribution,\n"
+     "probability, entropy and relative memory of the op.",
+     "GRAPH", 1, 1, "reading limits machine objective brkga",
+     "policy actions decoder evaluations seed threads max-memory "
+     "output json quiet verbose",
+     "regal actions model.pb --devices 2 --policy my.policy -o actions.csv\n"
+     "regal actions model.pb --devices 2 --objective memory --json",
+     regal_command_actions},
     {"pipeline", "from the training step of a microbatch to that of several",
      "Copies the ops of a microbatch: weights become parameters that all\n"
      "microbatches share, gradients are added up, what depends on no data and\n"

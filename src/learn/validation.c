@@ -21,8 +21,9 @@ static regal_status propose(const regal_trainer *t, const regal_task *task,
                   regal_policy_actions(&t->network->config, task->encoding), 1);
   if (!actions)
     return regal_fail_memory(worker->context);
-  regal_status status = regal_guide_act(
-      worker->context, "validation", t->network, task->encoding, NULL, actions);
+  regal_status status =
+      regal_guide_act(worker->context, "validation", t->network, task->encoding,
+                      NULL, actions, NULL);
   if (status == REGAL_OK)
     status = regal_propose(worker->context, t->betas, task->problem,
                            task->encoding, actions, proposal);

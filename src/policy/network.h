@@ -122,6 +122,14 @@ void regal_network_greedy(const regal_network *network,
                           regal_network_workspace *work, uint32_t graph,
                           uint8_t *actions, regal_network_draw *draw);
 
+/* After actions were chosen: log-probabilities of all levels, laid out as
+ * logits are; those of the last action vector, where choices depend on earlier
+ * ones. */
+const regal_real *
+regal_network_log_probabilities(const regal_network *network,
+                                const regal_network_workspace *work,
+                                uint32_t graph, uint32_t head);
+
 typedef struct regal_network_terms {
   uint32_t samples;
   const uint8_t *const *actions; /* of each graph: its samples' action vectors,

@@ -211,3 +211,12 @@ regal_network_draw regal_network_replay(const regal_network *network,
                                 (uint8_t *)actions /* not written */,
                                 ACTIONS_GIVEN, 0});
 }
+
+const regal_real *
+regal_network_log_probabilities(const regal_network *network,
+                                const regal_network_workspace *work,
+                                uint32_t graph, uint32_t head) {
+  return network->plan->head[head].in_sequence
+             ? work->scratch.head[head].log_p
+             : work->graph[graph].head[head].log_p;
+}

@@ -306,20 +306,6 @@ void regal_index_free(regal_index *index) {
 
 /* -- Writing --------------------------------------------------------------- */
 
-static void write_text(regal_text *text, const char *value) {
-  if (!strpbrk(value, ",\"\r\n")) {
-    regal_text_append(text, value, strlen(value));
-    return;
-  }
-  regal_text_append(text, "\"", 1);
-  for (; *value; value++) {
-    if (*value == '"')
-      regal_text_append(text, value, 1);
-    regal_text_append(text, value, 1);
-  }
-  regal_text_append(text, "\"", 1);
-}
-
 static void write_number(regal_text *text, const number_form *form,
                          const void *field) {
   uint64_t number = form->most == UINT32_MAX ? *(const uint32_t *)field
@@ -334,11 +320,11 @@ static void write_value(regal_text *text, const column *column,
                         const regal_entry *entry) {
   const void *field = (const char *)entry + column->offset;
   if (column->kind == COLUMN_ROOM)
-    write_text(text, regal_room_name(*(const regal_room *)field));
+    regal_text_csv(text, regal_room_name(*(const regal_room *)field));
   else if (column->kind < COLUMN_NUMBERS)
     write_number(text, &number_forms[column->kind], field);
   else
-    write_text(text, *(const char *const *)field);
+    regal_text_csv(text, *(const char *const *)field);
 }
 
 void regal_index_write_header(regal_text *text) {

@@ -3,6 +3,7 @@
  * evaluations of the features come off the budget of the search. */
 #include "learn/guide/guide.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,88 +23,172 @@ uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
                                                 : REGAL_FEATURE_EVALUATIONS;
 }
 
+/* -- Actions --------------------------------------------------------------- */
+
+/* One gene: its levels are chosen independently. */
+static regal_guide_odds odds_of(const regal_policy_head *head,
+                                const uint8_t *action,
+                                const regal_real **log_p) {
+  const uint32_t levels[] = {head->mean_levels, head->variance_levels,
+                             head->bias_levels};
+  regal_guide_odds odds = {1, 0};
+  for (size_t part = 0; part < regal_head_levels(head); part++) {
+    odds.probability *= exp((double)(*log_p)[action[part]]);
+    for (uint32_t i = 0; i < levels[part]; i++)
+      odds.entropy -= exp((double)(*log_p)[i]) * (double)(*log_p)[i];
+    *log_p += levels[part];
+  }
+  return odds;
+}
+
+static void note_odds(const regal_network *network,
+                      const regal_network_workspace *work,
+                      const regal_encoding *encoding, const uint8_t *actions,
+                      regal_guide_odds *odds) {
+  for (uint32_t h = 0; h < network->config.head_count; h++) {
+    const regal_policy_head *head = &network->config.heads[h];
+    const regal_real *log_p =
+        regal_network_log_probabilities(network, work, 0, h);
+    for (size_t g = regal_head_genes(head, encoding); g > 0; g--) {
+      *odds++ = odds_of(head, actions, &log_p);
+      actions += regal_head_levels(head);
+    }
+  }
+}
+
+static regal_status act(regal_context *context, const char *name,
+                        const regal_network *network,
+                        regal_network_workspace *work,
+                        const regal_encoding *encoding, const uint64_t *key,
+                        uint8_t *actions) {
+  regal_network_draw draw;
+  REGAL_TRY(regal_network_forward(context, network, work, &encoding, 1, false));
+  if (key)
+    regal_network_sample(network, work, 0, *key, 1, actions, &draw);
+  else
+    regal_network_greedy(network, work, 0, actions, &draw);
+  return regal_network_is_finite(&draw)
+             ? REGAL_OK
+             : regal_fail(context, REGAL_BAD_INPUT,
+                          "%s: the policy's output for this graph overflows, "
+                          "expected finite outputs",
+                          name);
+}
+
 regal_status regal_guide_act(regal_context *context, const char *name,
                              const regal_network *network,
                              const regal_encoding *encoding,
-                             const uint64_t *key, uint8_t *actions) {
+                             const uint64_t *key, uint8_t *actions,
+                             regal_guide_odds *odds) {
   regal_network_sizes sizes = {0};
   regal_network_workspace *work;
-  regal_network_draw draw;
   regal_network_add_sizes(&sizes, encoding);
   REGAL_TRY(regal_network_workspace_create(context, network, &sizes, &work));
   regal_status status =
-      regal_network_forward(context, network, work, &encoding, 1, false);
-  if (status == REGAL_OK && key)
-    regal_network_sample(network, work, 0, *key, 1, actions, &draw);
-  else if (status == REGAL_OK)
-    regal_network_greedy(network, work, 0, actions, &draw);
-  if (status == REGAL_OK && !regal_network_is_finite(&draw))
-    status = regal_fail(context, REGAL_BAD_INPUT,
-                        "%s: the policy's output for this graph overflows, "
-                        "expected finite outputs",
-                        name);
+      act(context, name, network, work, encoding, key, actions);
+  if (status == REGAL_OK && odds)
+    note_odds(network, work, encoding, actions, odds);
   regal_network_workspace_free(context, work);
   return status;
 }
 
-static regal_status choose(regal_guide *guide, const regal_search *search,
-                           const regal_encoding *encoding, bool greedy,
-                           uint8_t *actions) {
-  if (!guide->policy)
-    return regal_rule_actions(guide->context, guide->rule, encoding, actions);
-  uint64_t key = regal_random_key(search->seed, REGAL_PURPOSE_POLICY, 1, 0);
-  return regal_guide_act(guide->context, guide->name, guide->policy->network,
-                         encoding, greedy ? NULL : &key, actions);
+/* A rule is certain. */
+static regal_status act_by_rule(const regal_guide *guide,
+                                const regal_guide_choices *choices,
+                                size_t genes) {
+  for (size_t g = 0; choices->odds && g < genes; g++)
+    choices->odds[g] = (regal_guide_odds){1, 0};
+  return regal_rule_actions(guide->context, guide->rule, choices->encoding,
+                            choices->actions);
 }
 
-static regal_status propose_from(regal_guide *guide, regal_search *search,
-                                 const regal_encoding *encoding, bool greedy,
-                                 regal_proposal **proposal) {
-  uint8_t *actions = regal_alloc(
-      guide->context, regal_policy_actions(&guide->config, encoding), 1);
-  if (!actions)
-    return regal_fail_memory(guide->context);
-  regal_status status = choose(guide, search, encoding, greedy, actions);
-  if (status == REGAL_OK) {
-    regal_beta_tables_fill_for(guide->betas, encoding, actions);
-    status = regal_propose(guide->context, guide->betas, search->problem,
-                           encoding, actions, proposal);
+static regal_status make_room(const regal_guide *guide, bool with_odds,
+                              regal_guide_choices *choices, size_t *genes) {
+  regal_context *context = guide->context;
+  const regal_policy_config *config = &guide->config;
+  *genes = 0;
+  for (uint32_t h = 0; h < config->head_count; h++)
+    *genes += regal_head_genes(&config->heads[h], choices->encoding);
+  choices->actions =
+      regal_alloc(context, regal_policy_actions(config, choices->encoding), 1);
+  if (with_odds)
+    choices->odds = regal_alloc(context, *genes, sizeof *choices->odds);
+  return choices->actions && (choices->odds || !with_odds)
+             ? REGAL_OK
+             : regal_fail_memory(context);
+}
+
+static regal_status read_problem(const regal_guide *guide, regal_search *search,
+                                 regal_guide_choices *choices) {
+  const regal_policy_config *config = &guide->config;
+  if (needs_run(config)) {
+    regal_brkga_settings settings = regal_brkga_settings_of(search->options);
+    uint64_t left = regal_budget_left(&search->budget);
+    settings.decoder = regal_decoder_find(config->decoder);
+    REGAL_TRY(regal_brkga_features_run(
+        search, &settings, regal_guide_feature_evaluations(config, left),
+        &choices->features));
   }
-  regal_release(guide->context, actions);
-  return status;
+  const regal_brkga_features *features = choices->features;
+  return regal_encode_problem(
+      guide->context, search->problem, &config->features, config->devices,
+      features ? features->placement : NULL,
+      features ? features->position : NULL, &choices->encoding);
+}
+
+regal_status regal_guide_choose(regal_guide *guide, regal_search *search,
+                                bool greedy, bool with_odds,
+                                regal_guide_choices *choices) {
+  size_t genes;
+  *choices = (regal_guide_choices){0};
+  REGAL_TRY(read_problem(guide, search, choices));
+  REGAL_TRY(make_room(guide, with_odds, choices, &genes));
+  if (!guide->policy)
+    return act_by_rule(guide, choices, genes);
+  uint64_t key = regal_random_key(search->seed, REGAL_PURPOSE_POLICY, 1, 0);
+  return regal_guide_act(guide->context, guide->name, guide->policy->network,
+                         choices->encoding, greedy ? NULL : &key,
+                         choices->actions, choices->odds);
+}
+
+void regal_guide_choices_free(regal_context *context,
+                              regal_guide_choices *choices) {
+  regal_brkga_features_free(context, choices->features);
+  if (choices->encoding)
+    regal_encoding_free(context, choices->encoding);
+  regal_release(context, choices->actions);
+  regal_release(context, choices->odds);
+}
+
+/* -- Proposals ------------------------------------------------------------- */
+
+static void hand_over(regal_brkga_features *features,
+                      regal_guidance *guidance) {
+  guidance->seen = features->best;
+  guidance->seen_fitness = features->best_fitness;
+  guidance->evaluations = features->evaluations;
+  features->best = NULL;
 }
 
 static regal_status propose(void *state, regal_search *search, bool greedy,
                             regal_guidance *guidance) {
   regal_guide *guide = state;
-  regal_context *context = guide->context;
-  regal_brkga_features *features = NULL;
-  regal_encoding *encoding;
-  if (needs_run(&guide->config)) {
-    regal_brkga_settings settings = regal_brkga_settings_of(search->options);
-    uint64_t left = regal_budget_left(&search->budget);
-    settings.decoder = regal_decoder_find(guide->config.decoder);
-    REGAL_TRY(regal_brkga_features_run(
-        search, &settings,
-        regal_guide_feature_evaluations(&guide->config, left), &features));
-  }
-  regal_status status = regal_encode_problem(
-      context, search->problem, &guide->config.features, guide->config.devices,
-      features ? features->placement : NULL,
-      features ? features->position : NULL, &encoding);
+  regal_guide_choices choices;
+  regal_status status =
+      regal_guide_choose(guide, search, greedy, false, &choices);
   if (status == REGAL_OK) {
-    status = propose_from(guide, search, encoding, greedy, &guidance->proposal);
-    regal_encoding_free(context, encoding);
+    regal_beta_tables_fill_for(guide->betas, choices.encoding, choices.actions);
+    status =
+        regal_propose(guide->context, guide->betas, search->problem,
+                      choices.encoding, choices.actions, &guidance->proposal);
   }
-  if (status == REGAL_OK && features) {
-    guidance->seen = features->best;
-    guidance->seen_fitness = features->best_fitness;
-    guidance->evaluations = features->evaluations;
-    features->best = NULL;
-  }
-  regal_brkga_features_free(context, features);
+  if (status == REGAL_OK && choices.features)
+    hand_over(choices.features, guidance);
+  regal_guide_choices_free(guide->context, &choices);
   return status;
 }
+
+/* -- Guides ---------------------------------------------------------------- */
 
 static regal_status fill(regal_guide *guide, const char *name,
                          uint32_t devices) {

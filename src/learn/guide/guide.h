@@ -29,12 +29,43 @@ regal_status regal_guide_create(regal_context *context, const char *name,
                                 regal_guide **guide);
 void regal_guide_free(regal_guide *guide);
 
+/* What a policy says of one gene: the probability of the levels that were
+ * chosen, and the entropy of its choice, in nats. */
+typedef struct regal_guide_odds {
+  double probability, entropy;
+} regal_guide_odds;
+
 /* The actions of a network on one graph: the likeliest, or drawn by a key.
- * Fails with "NAME: " when an output is not finite. */
+ * `odds` is NULL, or has room for all genes of all heads. Fails with "NAME: "
+ * when an output is not finite. */
 regal_status regal_guide_act(regal_context *context, const char *name,
                              const regal_network *network,
                              const regal_encoding *encoding,
-                             const uint64_t *key, uint8_t *actions);
+                             const uint64_t *key, uint8_t *actions,
+                             regal_guide_odds *odds);
+
+/* What a policy has read of a problem, and its actions. */
+typedef struct regal_guide_choices {
+  regal_encoding *encoding;
+  regal_brkga_features *features; /* or NULL: it needs none */
+  uint8_t *actions;
+  regal_guide_odds *odds; /* of every gene of every head; NULL: not wanted */
+} regal_guide_choices;
+
+/* Reads the problem of the search, with evaluations of its budget where the
+ * policy needs them, and chooses. To be freed also when it fails. */
+regal_status regal_guide_choose(regal_guide *guide, regal_search *search,
+                                bool greedy, bool with_odds,
+                                regal_guide_choices *choices);
+void regal_guide_choices_free(regal_context *context,
+                              regal_guide_choices *choices);
+
+/* Genes that a head chooses for in a graph. */
+static inline size_t regal_head_genes(const regal_policy_head *head,
+                                      const regal_encoding *encoding) {
+  return regal_head_items(head, encoding->nodes, encoding->tensors) *
+         head->genes;
+}
 
 /* How many evaluations go into features out of a budget: 400, as in the paper,
  * and at most half of it; 0 where the policy reads no feature that needs them.

@@ -28,7 +28,8 @@ GRAPHS = ("torch.zip:hf_gpt2_infer", "torch.zip:tv_resnet18_train",
           "tf.zip:bilstm_attention_infer", "xla.zip:dlrm_grad",
           "xla.zip:unet_infer", "xla.zip:electra_infer")
 COMMON = ("brkga", "tuned", "regal policy=rule", "idrs policy=rule", "random",
-          "local", "heft", "gp-dfs", "anneal evaluations=20000",
+          "local", "climb", "heft", "gp-dfs", "partition",
+          "anneal evaluations=20000",
           "multilevel evaluations=20000", "auto evaluations=20000")
 # name: (options of the machine and the objective, further methods)
 SETTINGS = {

@@ -250,7 +250,8 @@ static const regal_command commands[] = {
      "INPUT...", 1, REGAL_CLI_ARGUMENTS,
      "bench reading limits machine objective brkga anneal",
      "split graphs augment decoder policy actions settings partitioner "
-     "local-restart target ortools overwrite threads max-memory output json "
+     "climb-restart send target ortools overwrite threads max-memory output "
+     "json "
      "quiet verbose",
      "regal bench data/torch.zip --split test --methods 'brkga,auto time=1s' "
      "--seeds 1,2,3 -o runs.csv\n"

@@ -15,7 +15,7 @@ else
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test slow bench fuzz docs install uninstall format clean help
+.PHONY: all demo test slow bench reproduce fuzz docs install uninstall format clean help
 
 all: ## Build build/regal and the libraries
 	$(setup) build
@@ -44,6 +44,17 @@ slow: ## Run the tests that take minutes
 bench: all ## Run the benchmarks, one after the other
 	@set -e; for program in build/bench/bench_*; do \
 	  echo "== $$program"; "$$program"; done
+
+# QUICK=1: small; TINY=1: a smoke test, which leaves results/ and docs/ alone;
+# MIX=1: continue the runs of another build.
+scale := $(if $(TINY),tiny,$(if $(QUICK),quick,full))
+reproduce: ## Make the paper's tables and figures: hours; QUICK=1: ten minutes
+	$(setup) build test
+	cmake --preset release --log-level=NOTICE
+	cmake --build --preset release -j $(JOBS) --target regal
+	bench/paper/reproduce.py build/regal --scale $(scale) \
+	  $(if $(MIX),--mix) $(if $(TINY),--out build/paper/tiny/out \
+	  --page build/paper/tiny/out/paper.md)
 
 fuzz: ## Fuzz every target for SECONDS=600 each, two at a time
 	$(setup) build test

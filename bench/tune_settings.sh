@@ -18,7 +18,7 @@ read -ra regal <<<"${REGAL:-$root/build/regal}"
 names=(synthetic_runtime torch_runtime xla_runtime tf_runtime
   synthetic_memory torch_memory xla_memory tf_memory)
 
-# Graphs that are not those of bench/table1.py (seed 77), and not large ones:
+# Graphs that are not those of results/table1.csv (seed 77), and not large ones:
 # time goes into settings and graphs, not into ops.
 sets() {
   mkdir -p "$1"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Example graphs of the paper's four models, drawn."""
+import json
+
+import figures
+from page import Section
+
+MODELS = ("erdos-renyi", "barabasi-albert", "watts-strogatz",
+          "stochastic-block")
+
+
+def read_graph(session, model):
+    """[ops], [(producer, consumer)] of a small graph of the model."""
+    folder = session.work / f"example-{model}"
+    session.call("generate", folder, "--model", model, "--count", 1, "--nodes",
+                 session.size("example_nodes"), "--seed", 3, "--quiet")
+    path = session.work / f"example-{model}.json"
+    session.call("convert", next(folder.glob("graph_*")), "-o", path, "--quiet")
+    graph = json.loads(path.read_text())
+    ops = [op for op in graph["ops"] if not op["name"].startswith("_")]
+    number = {op["name"]: place for place, op in enumerate(ops)}
+    edges = sorted({(number[producer], place)
+                    for place, op in enumerate(ops)
+                    for producer, _ in op.get("inputs", ())})
+    return len(ops), edges
+
+
+def layout(count, edges):
+    """Depth from the left; ops of one depth from top to bottom."""
+    depth = [0] * count
+    for source, target in edges:  # in topological order of the consumers
+        depth[target] = max(depth[target], depth[source] + 1)
+    for _ in range(count):
+        changed = False
+        for source, target in edges:
+            if depth[target] <= depth[source]:
+                depth[target] = depth[source] + 1
+                changed = True
+        if not changed:
+            break
+    layers = {}
+    for op in range(count):
+        layers.setdefault(depth[op], []).append(op)
+    places = [None] * count
+    for column, ops in layers.items():
+        for row, op in enumerate(ops):
+            places[op] = (column, (row + 0.5) / len(ops))
+    return places
+
+
+def part(session, model):
+    count, edges = read_graph(session, model)
+    places = layout(count, edges)
+    name = f"example_{model}"
+    rows = [("edge", *places[source], *places[target])
+            for source, target in edges]
+    rows += [("op", *place, "", "") for place in places]
+    session.write_csv(name, ("kind", "x", "y", "to_x", "to_y"), rows)
+    file = figures.draw(
+        session, name, figures.head(f"{model}: {count} ops, {len(edges)} edges",
+                                    "depth", "", "unset key", "unset ytics",
+                                    "unset grid", "set border 1",
+                                    "set offsets 0.5,0.5,0.05,0.05") +
+        f"plot '{name}.csv' every ::1 using (strcol(1) eq 'edge'?$2:1/0):3:"
+        "($4-$2):($5-$3) with vectors nohead lw 1 lc '#bbbbbb', '' every ::1 "
+        "using (strcol(1) eq 'op'?$2:1/0):3 with points lt 1 ps 1", "820,360")
+    return file, f"A graph of the model {model}, from left to right by depth"
+
+
+def make(session):
+    return Section("examples", "Example graphs",
+                   "The four random models of the synthetic set "
+                   "([data.md](data.md) has the statistics of all sets).",
+                   [part(session, model) for model in MODELS])

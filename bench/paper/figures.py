@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures by gnuplot, in the one style of the project (src/bench/style.gp).
+
+Data are CSV files that stay beside the pictures; titles and labels are ours, so
+nothing of a user's gets into a script.
+"""
+import math
+import subprocess
+import sys
+
+from session import ROOT
+
+STYLE = (ROOT / "src/bench/style.gp").read_text()
+TERMINALS = (("svg", "svg size {0} dynamic font 'sans,13' background 'white'"),
+             ("png", "pngcairo size {0} font 'sans,10' background 'white'"))
+
+
+def draw(session, name, commands, size="820,420"):
+    """Runs the commands for NAME.svg and NAME.png, in the output folder."""
+    for ending, terminal in TERMINALS:
+        script = (STYLE + f"set terminal {terminal.format(size)}\n"
+                  f"set output '{name}.{ending}'\n" + commands + "\n")
+        try:
+            done = subprocess.run(["gnuplot", "-"], input=script, text=True,
+                                  capture_output=True, cwd=session.out)
+        except FileNotFoundError:
+            sys.exit("reproduce: gnuplot was not found (scripts/setup.sh)")
+        if done.returncode:
+            sys.exit(f"reproduce: gnuplot failed on {name}: {done.stderr}")
+    return f"{name}.svg"
+
+
+def head(title, xlabel, ylabel, *more):
+    return "\n".join((f"set title '{title}'", f"set xlabel '{xlabel}'",
+                      f"set ylabel '{ylabel}'", *more)) + "\n"
+
+
+def lines(session, name, title, xlabel, ylabel, curves, more=(), size="820,420"):
+    """curves: {label: [(x, y, error)]}; NAME.csv has them line by line."""
+    rows = [(number, label, x, y, 0 if math.isnan(error) else error)
+            for number, (label, points) in enumerate(curves.items(), 1)
+            for x, y, error in points]
+    session.write_csv(name, ("line", "label", "x", "y", "standard_error"), rows)
+    plots = [f"'{name}.csv' every ::1 using ($1=={number}?$3:1/0):4:5 with "
+             f"yerrorlines lt {number} title '{label}'"
+             for number, label in enumerate(curves, 1)]
+    return draw(session, name, head(title, xlabel, ylabel, *more) + "plot " +
+                ", ".join(plots), size)
+
+
+def boxes(session, name, title, ylabel, groups, size="820,480"):
+    """groups: {label: values}; quartiles in NAME.csv."""
+    rows = []
+    for number, (label, values) in enumerate(groups.items(), 1):
+        ordered = sorted(values)
+        rows.append((number, label, *(quantile(ordered, q / 4)
+                                      for q in range(5))))
+    session.write_csv(name, ("box", "label", "smallest", "quarter", "median",
+                             "three_quarters", "largest"), rows)
+    return draw(session, name, head(
+        title, "", ylabel, "unset key", "set xtics rotate by -35 noenhanced",
+        "set boxwidth 0.5", f"set xrange [0:{len(rows) + 1}]") +
+        f"plot 0 lc '#888888' dt 2, '{name}.csv' every ::1 using "
+        "1:4:3:7:6:xtic(2) with candlesticks lt 1 whiskerbars, '' every ::1 "
+        "using 1:5:5:5:5 with candlesticks lt 2", size)
+
+
+def quantile(ordered, share):
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def histogram(session, name, title, xlabel, values, width, signed=True):
+    """Percent of the values in each bin; below zero in another colour."""
+    bins = {}
+    for value in values:
+        bins[int(value // width)] = bins.get(int(value // width), 0) + 1
+    span = range(min(bins, default=0), max(bins, default=0) + 1)
+    session.write_csv(name, ("from", "to", "percent"),
+                      [(number * width, (number + 1) * width,
+                        100 * bins.get(number, 0) / max(1, len(values)))
+                       for number in span])
+    middle = f"($1+{width / 2})"
+    plot = (f"plot '{name}.csv' every ::1 using ($1>=0?{middle}:1/0):3 with "
+            "boxes fs solid 0.8 lt 3 title 'better', '' every ::1 using "
+            f"($1<0?{middle}:1/0):3 with boxes fs solid 0.8 lt 2 title 'worse'"
+            if signed else
+            f"plot '{name}.csv' every ::1 using {middle}:3 with boxes fs solid "
+            "0.8 lt 1 notitle")
+    return draw(session, name, head(title, xlabel, "% of the graphs",
+                                    "set yrange [0:]",
+                                    f"set boxwidth {0.9 * width}") + plot)

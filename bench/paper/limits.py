@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BRKGA and REGAL as the evaluation limit grows."""
+import figures
+import sets
+import training
+from page import Section
+from session import OBJECTIVES
+from statistics_of import Entry, Runs
+from table1 import SETS, reference
+
+
+def curve(session, runs, label, method):
+    points = []
+    for limit in session.size("limits"):
+        score = runs.score(Entry(label, method, str(limit)), reference(session))
+        if score:
+            points.append((limit, score.improvement, score.error))
+    return points
+
+
+def part(session, name, objective):
+    graphs = sets.graphs_for(session, name, objective,
+                             session.size("limit_graphs"))
+    policy = training.best_shipped(name, objective)
+    methods = {"BRKGA": "brkga"}
+    if policy:
+        methods["REGAL"] = f"regal policy={policy}"
+    session.say(f"evaluation limits: {name}, {objective}")
+    session.bench(graphs, list(methods.values()), session.size("limits"),
+                  objective)
+    session.bench(graphs, ["brkga"], [session.size("evaluations")], objective)
+    runs = Runs(session, graphs, objective)
+    file = figures.lines(
+        session, f"limits_{name}_{objective}",
+        f"{name}, {objective}: improvement over BRKGA "
+        f"{session.size('evaluations')}", "evaluations", "improvement, %",
+        {label: curve(session, runs, label, method)
+         for label, method in methods.items()}, ("set logscale x",))
+    return file, (f"{name.capitalize()} graphs, {objective}: mean improvement "
+                  f"over BRKGA against the evaluation limit, {len(graphs)} "
+                  "graphs, bars: standard error")
+
+
+def make(session):
+    return Section(
+        "limits", "Evaluation limits",
+        "BRKGA and REGAL with the same limit, which for REGAL includes the "
+        "evaluations for its features. In the paper BRKGA with 50,000 "
+        "evaluations does not reach REGAL with 5,000.",
+        [part(session, name, objective) for name in SETS
+         for objective in OBJECTIVES])

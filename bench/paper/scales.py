@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of everything: the full reproduction, a quick one, a tiny one.
+
+full    what the paper has, as far as open data go: hours
+quick   every table and figure on few, small graphs: ten minutes on two cores
+tiny    a smoke test of the driver: its numbers mean nothing
+"""
+
+SCALES = {
+    "full": {
+        "synthetic": None,  # the paper's set: 10000 train, 1000 valid, 1000 test
+        "synthetic_graphs": 1000, "real_graphs": 0, "most_ops": 10**9,
+        "seeds": "1,2,3", "evaluations": 5000,
+        "limits": (1000, 2000, 5000, 10000, 20000, 50000),
+        "limit_graphs": 100,
+        "topologies": 40, "copies": 99,
+        "train_graphs": 100,
+        "steps": 6000, "sweep_steps": 3000, "valid_graphs": 64,
+        "valid_evaluations": 5000, "train_ops": 1000,
+        "rounds": (0, 1, 2, 4, 8, 16),
+        "contest_times": ("0.01s", "0.1s", "1s", "10s"), "contest_graphs": 40,
+        "contest_seeds": "1,2,3",
+        "cp_sat_seconds": 60, "cp_sat_graphs": 40,
+        "example_nodes": 40,
+    },
+    "quick": {
+        "synthetic": 60, "synthetic_graphs": 10, "real_graphs": 12,
+        "most_ops": 400,
+        "seeds": "1,2", "evaluations": 5000,
+        "limits": (1000, 2000, 5000, 10000, 20000), "limit_graphs": 6,
+        "topologies": 6, "copies": 7,
+        "train_graphs": 10,
+        "steps": 120, "sweep_steps": 60, "valid_graphs": 8,
+        "valid_evaluations": 1000, "train_ops": 250,
+        "rounds": (0, 1, 2, 4, 8, 16),
+        "contest_times": ("0.01s", "0.1s", "1s"), "contest_graphs": 4,
+        "contest_seeds": "1",
+        "cp_sat_seconds": 2, "cp_sat_graphs": 3,
+        "example_nodes": 40,
+    },
+    "tiny": {
+        "synthetic": 10, "synthetic_graphs": 2, "real_graphs": 3, "most_ops": 70,
+        "seeds": "1,2", "evaluations": 500,
+        "limits": (450, 500, 900), "limit_graphs": 2,
+        "topologies": 2, "copies": 1,
+        "train_graphs": 2,
+        "steps": 2, "sweep_steps": 1, "valid_graphs": 1,
+        "valid_evaluations": 450, "train_ops": 40,
+        "rounds": (0, 1),
+        "contest_times": ("0.01s", "0.02s"), "contest_graphs": 2,
+        "contest_seeds": "1",
+        "cp_sat_seconds": 1, "cp_sat_graphs": 0,
+        "example_nodes": 20,
+    },
+}

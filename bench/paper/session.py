@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reproduction under way: the program, its folders, its table of runs.
+
+All runs are rows of one table, work/runs.csv, that `regal bench` continues: a
+row that one item needs and another has made is not made again. Datasets and
+policies are in the work folder, too; what is there already is not made again,
+and a training that was stopped resumes.
+"""
+import csv
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OBJECTIVES = ("runtime", "memory")
+ARCHIVES = ("torch", "tf", "xla")
+
+
+class Session:
+    def __init__(self, regal, scale, sizes, work, out, mix=False):
+        self.regal, self.scale, self.sizes = regal, scale, sizes
+        self.work, self.out, self.mix = work, out, mix
+        self.table = work / "runs.csv"
+        self.known = None
+        work.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
+
+    def say(self, text):
+        print(f"reproduce: {text}", file=sys.stderr, flush=True)
+
+    def call(self, *words, check=True):
+        done = subprocess.run([self.regal, *map(str, words)], text=True,
+                              capture_output=True)
+        if check and done.returncode:
+            sys.exit(f"reproduce: regal {' '.join(map(str, words))}: "
+                     f"{done.stderr.strip()}")
+        return done
+
+    def size(self, name):
+        return self.sizes[name]
+
+    # -- What this build can do ----------------------------------------------
+
+    def methods(self):
+        listed = json.loads(self.call("methods", "--json").stdout)
+        return {row["name"] for row in listed["methods"]}
+
+    def has_cp_sat(self):
+        demo = ROOT / "data/demo/hf_gpt_neox_train.pb"
+        return not self.call("optimize", demo, "--method", "cp-sat", "--time",
+                             "0.01", "--quiet", check=False).returncode
+
+    # -- Runs ------------------------------------------------------------------
+
+    def bench(self, graphs, methods, budgets, objective, seeds=None, copies=0):
+        """Makes sure that the table has these runs; graphs as sets.py has
+        them."""
+        by_path = {}
+        for graph in graphs:
+            by_path.setdefault(graph.path, []).append(graph)
+        for path, members in by_path.items():
+            words = ["bench", *(f"{path}:{graph.name}" for graph in members),
+                     "--methods", ",".join(self.for_archive(methods, path,
+                                                            objective)),
+                     "--budgets", ",".join(map(str, budgets)), "--seeds",
+                     seeds or self.size("seeds"), "--objective", objective,
+                     "-o", self.table, "--quiet"]
+            if copies:
+                words += ["--augment", copies]
+            if self.mix:
+                words += ["--mix"]
+            self.call(*words)
+        self.known = None
+
+    def for_archive(self, methods, path, objective):
+        """tuned has the settings that were tuned for the set."""
+        name = f"{pathlib.Path(path).stem}_{objective}"
+        if not (ROOT / f"settings/{name}.json").exists():
+            return methods
+        return [f"tuned settings={name}" if method == "tuned" else method
+                for method in methods]
+
+    def rows(self):
+        if self.known is None:
+            with self.table.open() as table:
+                self.known = list(csv.DictReader(table))
+        return self.known
+
+    # -- What comes out ----------------------------------------------------------
+
+    def write_csv(self, name, fields, rows):
+        with (self.out / f"{name}.csv").open("w", newline="") as out:
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow(fields)
+            writer.writerows([plain(value) for value in row] for row in rows)
+
+
+def plain(value):
+    """Nothing for what is not known, six digits of the rest."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: the synthetic set, and the splits of the real archives."""
+import collections
+import csv
+import io
+import zipfile
+
+from session import ARCHIVES, ROOT
+
+# `path:name` is the graph; `dataset` is what the table of runs calls the path.
+Graph = collections.namedtuple("Graph", "path dataset name ops")
+
+
+def spread(items, count):
+    """So many of them, from all over; all if `count` is 0."""
+    if not 0 < count < len(items):
+        return list(items)
+    return [items[i * len(items) // count] for i in range(count)]
+
+
+def synthetic_set(session):
+    """The folder or archive with splits; made if it is not there."""
+    count = session.size("synthetic")
+    if count is None:
+        folder = session.work / "synthetic"
+        session.call("generate", folder, "--paper", "--seed", 1, "--quiet")
+        return folder
+    archive = session.work / "synthetic.zip"
+    if not archive.exists():
+        folder = session.work / "drawn"
+        session.call("generate", folder, "--count", count, "--seed", 1,
+                     "--filter", "--quiet")
+        session.call("dataset", "split", folder, "-o", archive, "--quiet")
+    return archive
+
+
+def index_of(path):
+    if path.is_dir():
+        text = (path / "index.csv").read_text()
+    else:
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read("index.csv").decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def graphs_of(path, split, objective, most_ops=10**9):
+    """Those that a plan can improve."""
+    return [Graph(path, path.name.split(".")[0], row["name"], int(row["ops"]))
+            for row in index_of(path)
+            if row["split"] == split and row[f"{objective}_room"] == "yes" and
+            int(row["ops"]) <= most_ops]
+
+
+def synthetic_graphs(session, objective, count=None, split="test"):
+    found = graphs_of(synthetic_set(session), split, objective)
+    return spread(found, count or session.size("synthetic_graphs"))
+
+
+def real_graphs(session, objective, count=None, split="test",
+                archives=ARCHIVES):
+    found = [graph for archive in archives
+             for graph in graphs_of(ROOT / f"data/{archive}.zip", split,
+                                    objective, session.size("most_ops"))]
+    return spread(found, session.size("real_graphs") if count is None else count)
+
+
+def graphs_for(session, name, objective, count=None, split="test"):
+    if name == "synthetic":
+        return synthetic_graphs(session, objective, count, split)
+    return real_graphs(session, objective, count, split)
+
+
+def real_training_set(session, objective, archives=ARCHIVES):
+    """One archive of small real graphs with their splits, for training."""
+    path = session.work / f"train-{'-'.join(archives)}-{objective}.zip"
+    if path.exists():
+        return path
+    rows, columns = [], None
+    part = path.with_suffix(".part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
+        for archive in archives:
+            with zipfile.ZipFile(ROOT / f"data/{archive}.zip") as source:
+                for row in index_of(ROOT / f"data/{archive}.zip"):
+                    columns = columns or list(row)
+                    if (row["reading"] or row[f"{objective}_room"] != "yes" or
+                            row["split"] not in ("train", "valid") or
+                            int(row["ops"]) > session.size("train_ops")):
+                        continue
+                    content = source.read(row["file"])
+                    row["name"] = f"{archive}-{row['name']}"
+                    row["file"] = f"{archive}-{row['file']}"
+                    out.writestr(row["file"], content)
+                    rows.append(row)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        out.writestr("index.csv", text.getvalue())
+    part.rename(path)
+    return path

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table 1 and the running times: every method at equal evaluations."""
+import published
+import sets
+import training
+from page import Section, number, table, with_error
+from session import OBJECTIVES
+from statistics_of import Entry, Runs
+
+SETS = ("synthetic", "real")
+
+
+def reference(session):
+    return Entry("brkga", "brkga", str(session.size("evaluations")))
+
+
+def gas_policy(session, name, objective):
+    """The shipped one, or one that is trained here."""
+    if training.shipped(f"{name}_{objective}_gas"):
+        return f"{name}_{objective}_gas"
+    dataset = (sets.synthetic_set(session) if name == "synthetic" else
+               sets.real_training_set(session, objective))
+    return training.train(session, dataset, f"gas-{name}-{objective}", objective,
+                          "--policy-kind", "gas")
+
+
+def regal_entries(session, name, objective, budget):
+    """REGAL, and random search, with the shipped policy of the paper's
+    chromosome; and with others that are shipped for the set."""
+    policy = training.best_shipped(name, objective)
+    if not policy:
+        return []
+    entries = [Entry("idrs", f"idrs policy={policy}", budget),
+               Entry("regal", f"regal policy={policy}", budget)]
+    other = f"{name}_{objective}"
+    if other != policy and training.shipped(other):
+        entries.append(Entry(f"regal ({other})", f"regal policy={other}",
+                             budget))
+    return entries
+
+
+def entries_of(session, name, objective):
+    known = session.methods()
+    budget = str(session.size("evaluations"))
+    gas = gas_policy(session, name, objective)
+    entries = [Entry("gp-dfs", "gp-dfs", "none"),
+               Entry("local", "local", budget), reference(session),
+               Entry("tuned", "tuned", budget),
+               Entry("gas", f"gas policy={gas}", budget),
+               *regal_entries(session, name, objective, budget),
+               Entry("heft", "heft", "none"),
+               Entry("climb", "climb", budget),
+               Entry("partition", "partition", "none"),
+               Entry("auto", "auto", budget)]
+    return [entry for entry in entries if entry.method.split()[0] in known]
+
+
+def cp_sat_entry(session):
+    seconds = session.size("cp_sat_seconds")
+    return Entry(f"cp-sat, {seconds} s", f"cp-sat time={seconds}s",
+                 f"{seconds}s")
+
+
+def make_runs(session, name, objective, entries, has_cp_sat):
+    graphs = sets.graphs_for(session, name, objective)
+    budget = session.size("evaluations")
+    session.say(f"Table 1: {name}, {objective}, {len(graphs)} graphs")
+    session.bench(graphs, [entry.method for entry in entries], [budget],
+                  objective)
+    count = session.size("cp_sat_graphs")
+    if has_cp_sat and count:
+        session.bench(sets.spread(graphs, count),
+                      [cp_sat_entry(session).method], [budget], objective,
+                      seeds="1")
+        entries.append(cp_sat_entry(session))
+    return Runs(session, graphs, objective), len(graphs)
+
+
+FIELDS = ("method", "graphs", "improvement", "standard_error",
+          "deviation_over_seeds", "gap_to_best", "gap_to_bound", "seconds",
+          "better", "equal", "worse", "largest", "smallest",
+          "paper_improvement", "paper_gap")
+
+
+def part(session, name, objective, has_cp_sat):
+    """The lines of one column of the paper's table."""
+    entries = entries_of(session, name, objective)
+    runs, count = make_runs(session, name, objective, entries, has_cp_sat)
+    known = published.TABLE1.get((name, objective), {})
+    lines, rows = [], []
+    for entry in entries:
+        score = runs.score(entry, reference(session))
+        if not score:
+            continue
+        paper = known.get(entry.label.split(",")[0], (None, None))
+        rows.append((entry.label, *score[:5], score.gap, score.bound_gap,
+                     score.seconds, *score[8:13], *paper))
+        label = entry.label + ("" if score.graphs == count else
+                               f" (on {score.graphs} graphs)")
+        lines.append((label, with_error(score.improvement, score.error),
+                      number(score.deviation, "{:.3f}"), number(score.gap),
+                      number(score.bound_gap), number(score.seconds, "{:.3f}"),
+                      number(paper[0], "{:+.2f}"), number(paper[1]),
+                      published.SECONDS.get(entry.label.split(",")[0], "")
+                      if (name, objective) == ("real", "memory") else ""))
+    session.write_csv(f"table1_{name}_{objective}", FIELDS,
+                      [(row[0], row[1], *row[2:5], *row[6:]) for row in rows])
+    head = ("method", "improvement", "deviation over seeds", "gap to best",
+            "gap to bound", "seconds", "paper: improvement", "paper: gap",
+            "paper: seconds")
+    return (f"**{name}, {objective}**: {count} graphs "
+            f"([data](RESULTS/table1_{name}_{objective}.csv)).\n\n" +
+            table(head, lines))
+
+
+def make(session):
+    has_cp_sat = session.has_cp_sat()
+    parts = [part(session, name, objective, has_cp_sat)
+             for name in SETS for objective in OBJECTIVES]
+    note = ("" if has_cp_sat else "\n\n`cp-sat` is missing: this build finds no "
+            "OR-tools library ([cp-sat.md](cp-sat.md)).")
+    return Section(
+        "table1", "Table 1, running times, deviation over seeds",
+        f"Seeds {session.size('seeds')}. The deviation is that of the mean "
+        "improvement from seed to seed; the paper says below "
+        f"{published.DEVIATION}%. Methods below `regal` are not of the paper."
+        "\n\n" + "\n\n".join(parts) + note, [])

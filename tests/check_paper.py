@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The reproduction of the paper at its tiny sizes: check_paper.py REGAL
+
+Every table and figure must be there and be well formed: CSV files have rows of
+equal length, SVG files are XML with something drawn, PNG files have an image,
+and the page shows each of them. A second call has nothing left to run.
+Exit status 77 (skipped) without gnuplot.
+"""
+import csv
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/paper"))
+sys.dont_write_bytecode = True
+import page  # noqa: E402
+import reproduce  # noqa: E402
+
+SETS = [f"{name}_{objective}" for name in ("synthetic", "real")
+        for objective in ("runtime", "memory")]
+TABLES = [*(f"table1_{name}" for name in SETS), "ablation", "train_test",
+          "generalisation"]
+FIGURES = [*(f"limits_{name}" for name in SETS),
+           *(f"histogram_{name}" for name in SETS), "topologies", "rounds",
+           "entropy_runtime", "entropy_memory", "training_runtime",
+           "training_memory", "actions_frequency", "actions_memory",
+           "example_erdos-renyi", "example_barabasi-albert",
+           "example_watts-strogatz", "example_stochastic-block",
+           "contest_synthetic_runtime", "contest_synthetic_memory",
+           "contest_torch_runtime", "contest_torch_memory"]
+
+
+def check_csv(path):
+    with path.open() as file:
+        rows = list(csv.reader(file))
+    assert len(rows) > 1, f"{path.name}: has no rows"
+    assert all(len(row) <= len(rows[0]) for row in rows), \
+        f"{path.name}: has rows that are longer than its head"
+    assert not re.search(r"\b(nan|inf|None)\b", path.read_text()), \
+        f"{path.name}: has numbers that are none"
+
+
+def check_svg(path):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    assert root.tag.endswith("svg"), f"{path.name}: not an SVG"
+    drawn = [node for node in root.iter()
+             if node.tag.split("}")[-1] in ("path", "polygon", "rect", "use",
+                                            "image")]
+    assert len(drawn) > 10, f"{path.name}: draws nothing"
+
+
+def check_png(path):
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n", f"{path.name}: not a PNG"
+    width, height = struct.unpack(">II", head[16:24])
+    assert width > 300 and height > 200, f"{path.name}: {width} x {height}"
+
+
+def check_page(path, out):
+    text = path.read_text()
+    for link in re.findall(r"\]\(([^)#]+)\)", text):
+        if not link.endswith(".md") and ".md#" not in link:
+            assert (path.parent / link).exists(), f"{link} is not there"
+    for name in FIGURES:
+        assert f"{name}.svg" in text, f"the page does not show {name}"
+    # numbers of the paper stand beside ours
+    for published in ("-55.80", "+4.81", "+3.65", "+7.25", "1.71", "+0.58"):
+        assert published in text, f"the page lacks the paper's {published}"
+    for key, difference in page.differences().items():
+        assert key in reproduce.ITEMS, f"differences.md: no item {key}"
+        assert difference in text, f"the page lacks what differs in {key}"
+
+
+def run(regal, folder):
+    subprocess.run([sys.executable, ROOT / "bench/paper/reproduce.py", regal,
+                    "--scale", "tiny", "--work", folder / "work", "--out",
+                    folder / "out", "--page", folder / "out/paper.md"],
+                   check=True, stderr=subprocess.DEVNULL)
+
+
+def main():
+    if not shutil.which("gnuplot"):
+        return 77
+    regal = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        out = folder / "out"
+        run(regal, folder)
+        for table in TABLES + FIGURES:
+            check_csv(out / f"{table}.csv")
+        for figure in FIGURES:
+            check_svg(out / f"{figure}.svg")
+            check_png(out / f"{figure}.png")
+        check_page(out / "paper.md", out)
+        before = (folder / "work/runs.csv").read_bytes()
+        run(regal, folder)
+        assert (folder / "work/runs.csv").read_bytes() == before, \
+            "the second call has run something again"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,7 +25,7 @@ bench=("$regal" bench set --methods 'brkga,regal policy=rule' --budgets
 # Without its first rows there would be nothing to continue.
 "${bench[@]}" -o killed.csv >/dev/null 2>&1 &
 victim=$!
-for _ in $(seq 2000); do
+for _ in $(seq 12000); do
   [ "$(rows killed.csv)" -ge 5 ] && break
   sleep 0.005
 done

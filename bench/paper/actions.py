@@ -101,7 +101,7 @@ def heat_map(session, name, title, cells, form):
         session, name, figures.head(
             title, "preferred device", "priority", "unset key", "unset grid",
             f"set xtics ({columns})", f"set ytics ({lines})",
-            "set palette defined (0 '#ffffff', 1 '#0072b2')", "set cbrange [0:]",
+            "set palette defined (0 '#ffffff', 1 '#56b4e9')", "set cbrange [0:]",
             "set xrange [-0.5:2.5]", "set yrange [-0.5:1.5]") +
         f"plot '{name}.csv' every ::1 using 1:2:5 with image, '' every ::1 "
         f"using 1:2:(sprintf('{form}', $5)) with labels", "620,360")

@@ -23,7 +23,11 @@ def synthetic_set(session):
     count = session.size("synthetic")
     if count is None:
         folder = session.work / "synthetic"
-        session.call("generate", folder, "--paper", "--seed", 1, "--quiet")
+        done = session.work / "synthetic.done"
+        if not done.exists():
+            session.say("generating the paper's set")
+            session.call("generate", folder, "--paper", "--seed", 1, "--quiet")
+            done.touch()
         return folder
     archive = session.work / "synthetic.zip"
     if not archive.exists():

@@ -33,6 +33,7 @@ static void put_line(regal_text *text, const char *label,
   regal_text_format(text, " %+.2f%s |", s->improvement, interval);
   put_number(text, "%.3f", s->deviation);
   put_number(text, "%.2f", s->gap);
+  put_number(text, "%.1f", s->closed);
   put_number(text, "%.2f", s->bound_gap);
   regal_text_format(text, " %zu / %zu / %zu |", s->wins, s->ties, s->losses);
   put_number(text, "%+.1f", s->quartile[4]);
@@ -45,10 +46,11 @@ static void put_line(regal_text *text, const char *label,
 static void put_csv_line(regal_text *text, const regal_bench_entry *entry,
                          const regal_bench_score *s) {
   regal_csv_put(text, entry->method);
-  regal_text_format(text, ",%s,%s,%zu,%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%zu,",
+  regal_text_format(text,
+                    ",%s,%s,%zu,%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%zu,",
                     entry->budget, entry->settings, s->graphs, s->misfits,
                     s->improvement, s->interval, s->deviation, s->gap,
-                    s->bound_gap, s->seconds, s->wins);
+                    s->closed, s->bound_gap, s->seconds, s->wins);
   regal_text_format(text, "%zu,%zu,%.6g,%.6g\n", s->ties, s->losses,
                     s->quartile[4], s->quartile[0]);
 }
@@ -66,19 +68,20 @@ static void put_head(const regal_bench_summary *summary,
                     regal_plural(group->seed_count), label);
   regal_text_format(
       text, "| method | improvement | deviation over seeds | gap to best, %% | "
+            "gap closed, %% | "
             "gap to bound, %% | better / equal / worse | largest | smallest | "
             "seconds | graphs | beyond memory |\n"
-            "|---|---|---|---|---|---|---|---|---|---|---|\n");
+            "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
 
 static regal_status put_group(const regal_bench_summary *summary,
                               const regal_bench_group *group, regal_text *text,
                               regal_text *csv) {
   put_head(summary, group, text);
-  regal_text_format(csv,
-                    "method,budget,settings,graphs,beyond_memory,improvement,"
-                    "interval,deviation,gap,bound_gap,seconds,better,equal,"
-                    "worse,largest,smallest\n");
+  regal_text_format(
+      csv, "method,budget,settings,graphs,beyond_memory,improvement,"
+           "interval,deviation,gap,closed,bound_gap,seconds,better,equal,"
+           "worse,largest,smallest\n");
   for (size_t i = 0; i < group->entry_count; i++) {
     char label[REGAL_MOST_TEXT];
     regal_bench_score score;

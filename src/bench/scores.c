@@ -97,6 +97,7 @@ static void count_outcome(regal_bench_score *score, double improvement) {
 
 typedef struct sums {
   moments improvement, gap, bound, seconds;
+  moments reference_gap; /* on the graphs of `gap` */
 } sums;
 
 static void take_graph(const regal_bench_group *group, size_t entry,
@@ -107,8 +108,12 @@ static void take_graph(const regal_bench_group *group, size_t entry,
   score->misfits += cell->misfits > 0;
   add(&s->improvement, improvement);
   add(&s->seconds, cell->seconds);
-  if (group->best[graph] > 0 && isfinite(group->best[graph]) && !cell->misfits)
+  if (group->best[graph] > 0 && isfinite(group->best[graph]) &&
+      !cell->misfits) {
+    const regal_bench_cell *other = cell_at(group, group->reference, graph);
     add(&s->gap, 100 * (cell->cost / group->best[graph] - 1));
+    add(&s->reference_gap, 100 * (other->cost / group->best[graph] - 1));
+  }
   if (group->bound[graph] > 0 && !cell->misfits)
     add(&s->bound, 100 * (cell->cost / group->bound[graph] - 1));
 }
@@ -137,6 +142,9 @@ regal_status regal_bench_score_of(regal_context *context,
   score->deviation = deviation_of(group, entry, count);
   score->gap = s.gap.count ? s.gap.mean : NAN;
   score->gap_interval = interval_of(&s.gap);
+  score->closed = s.reference_gap.mean > 0
+                      ? 100 * (1 - s.gap.mean / s.reference_gap.mean)
+                      : NAN;
   score->bound_gap = s.bound.count ? s.bound.mean : NAN;
   score->seconds = s.seconds.mean;
   regal_release(context, values);

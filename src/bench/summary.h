@@ -50,7 +50,9 @@ typedef struct regal_bench_score {
   double interval;    /* 95% confidence, +- ; NaN with one graph */
   double deviation;   /* of the mean improvement, over seeds; NaN with one */
   double gap, gap_interval; /* to the best known cost: mean */
-  double bound_gap;         /* to the lower bound: mean; NaN without */
+  double closed;    /* share of the reference's mean gap that is closed; NaN if
+                       it has none */
+  double bound_gap; /* to the lower bound: mean; NaN without */
   double seconds;
   size_t wins, ties, losses;
   double quartile[5]; /* of the improvement: smallest, 25, 50, 75, largest */

@@ -313,6 +313,8 @@ static void test_scores(void **state) {
   /* 15 and -10: deviation 12.5 * sqrt 2, over sqrt 2, times t of 1 */
   assert_true(fabs(score.interval - 12.5 * 12.706205) < 1e-6);
   assert_true(near(score.gap, (100 * 85. / 80 - 100 + 10) / 2));
+  /* the reference: 25% on a, 0 on b */
+  assert_true(near(score.closed, 100 * (1 - score.gap / 12.5)));
   assert_true(near(score.bound_gap, (100 * 85. / 75 - 100 + 37.5) / 2));
   assert_true(near(score.seconds, 2));
   assert_int_equal(score.wins, 1);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in plain JAX whose memory XLA reports: an MLP, a transformer block and
-a CNN, as inference, gradients and training step (Adam, parameters donated).
+"""Models in plain JAX whose memory XLA reports: an MLP, a transformer block, a
+CNN, a language model, a mixture of experts and a recurrent network, as
+inference, gradients and training step (Adam, parameters donated).
 
 Imported by jax_peaks.py. Parameters and inputs are shapes only: nothing is run.
 """
@@ -79,7 +80,55 @@ def cnn_case():
     return cnn, p, shape(BATCH // 4, 32, 32, 3), shape(BATCH // 4, 10)
 
 
-CASES = {"mlp": mlp_case, "transformer": transformer_case, "cnn": cnn_case}
+def language(p, tokens):
+    x = p["embedding"][tokens]
+    for block in p["blocks"]:
+        x = transformer(block, x)
+    return x @ p["head"]
+
+
+def language_case(words=512, length=32):
+    block = transformer_case(64, length)[1]
+    p = {"embedding": shape(words, 64), "blocks": [block, block],
+         "head": shape(64, words)}
+    tokens = jax.ShapeDtypeStruct((8, length), jnp.int32)
+    return language, p, tokens, shape(8, length, words)
+
+
+def experts(p, x, chosen=2):
+    gates, which = jax.lax.top_k(jax.nn.softmax(x @ p["gate"]), chosen)
+    hidden = jax.nn.relu(jnp.einsum("td,edf->tef", x, p["up"]))
+    y = jnp.einsum("tef,efd->ted", hidden, p["down"])
+    y = jnp.take_along_axis(y, which[..., None], 1)
+    return (y * gates[..., None]).sum(1)
+
+
+def experts_case(count=8, width=64):
+    p = {"gate": shape(width, count), "up": shape(count, width, 2 * width),
+         "down": shape(count, 2 * width, width)}
+    return experts, p, shape(BATCH * 4, width), shape(BATCH * 4, width)
+
+
+def recurrent(p, x):
+    def cell(state, now):
+        h, c = state
+        i, f, g, o = jnp.split(now @ p["in"] + h @ p["state"] + p["bias"], 4, 1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+    zero = jnp.zeros((x.shape[1], p["state"].shape[0]))
+    return jax.lax.scan(cell, (zero, zero), x)[1] @ p["head"]
+
+
+def recurrent_case(width=64, steps=20):
+    p = {"in": shape(width, 4 * width), "state": shape(width, 4 * width),
+         "bias": shape(4 * width), "head": shape(width, 100)}
+    return recurrent, p, shape(steps, 32, width), shape(steps, 32, 100)
+
+
+CASES = {"mlp": mlp_case, "transformer": transformer_case, "cnn": cnn_case,
+         "language": language_case, "experts": experts_case,
+         "recurrent": recurrent_case}
 
 
 def gradients(model):

@@ -1,0 +1,1 @@
+regal inspect hlo/good/step.hlo.pb

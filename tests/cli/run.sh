@@ -6,7 +6,7 @@
 #
 # Each cases/NAME.sh is run by bash in an empty folder, with `regal` on the PATH
 # and these links beside it: graphs (tests/cli/graphs), samples (tests/graphs),
-# hlo (tests/hlo), docs and data. Its exit code, stdout and stderr must be those in NAME.exit,
+# docs and data. Its exit code, stdout and stderr must be those in NAME.exit,
 # NAME.stdout and NAME.stderr (no file: 0, or nothing), once what depends on the
 # clock and on the build is replaced by words. --refresh writes these files
 # anew: look at the difference before you commit it.
@@ -53,7 +53,6 @@ run_case() {
   mkdir "$folder"
   ln -s "$here/graphs" "$folder/graphs"
   ln -s "$root/tests/graphs" "$folder/samples"
-  ln -s "$root/tests/hlo" "$folder/hlo"
   ln -s "$root/docs" "$folder/docs"
   ln -s "$root/data" "$folder/data"
   (cd "$folder" && timeout 120 bash "$1" < /dev/null \

@@ -1,1 +1,1 @@
-regal inspect hlo/good/step.hlo.pb
+regal inspect samples/../hlo/good/step.hlo.pb

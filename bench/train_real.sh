@@ -19,8 +19,9 @@
 # A recipe that was stopped goes on from its checkpoint when the command is given
 # again. Measured on two cores: an episode with its share of the network takes 25
 # to 30 ms of one core, so 16 cores run 400,000 episodes in about 15 minutes. The
-# learning rate falls to 0 over STEPS steps: 3000 of 128 episodes, or the number in
-# the environment.
+# learning rate falls to 0 over STEPS steps of 128 episodes. From the environment:
+# STEPS (3000), VALID (64) graphs of a validation, GRAPHS (100) and SEEDS (3) of the
+# measurement.
 set -eu
 build=$1 folder=$2 seconds=$3
 shift 3
@@ -33,7 +34,7 @@ mkdir -p "$folder"
   python3 "$root/bench/real_set.py" "$folder/real.zip" --ops 2500
 
 common="--augment 99 --episode-evaluations 1000 --reward best --advantage batch
-  --decay linear --valid-graphs 64 --valid-every $((steps / 12 + 1)) --steps $steps"
+  --decay linear --valid-graphs ${VALID:-64} --valid-every $((steps / 12 + 1)) --steps $steps"
 
 recipe() {
   case $1 in
@@ -62,6 +63,6 @@ for name; do
     --time "$seconds" $resume
   policies=$policies,$policy
 done
-"$build/bench/bench_policy_gain" "$folder/real.zip" "${policies#,}" split=test graphs=100 \
-  seeds="${SEEDS:-3}" ties=index best="$root/results/real_best_runtime.csv" \
+"$build/bench/bench_policy_gain" "$folder/real.zip" "${policies#,}" split=test \
+  graphs="${GRAPHS:-100}" seeds="${SEEDS:-3}" ties=index best="$root/results/real_best_runtime.csv" \
   each="$folder/gain_each.csv" | tee "$folder/gain.csv"

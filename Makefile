@@ -36,7 +36,7 @@ test: ## Run the test suite: under two minutes on two cores
 	  --no-label-summary
 
 slow: ## Run the tests that take minutes
-	$(setup) build test ortools
+	$(setup) build test ortools python jax
 	cmake --preset release --log-level=NOTICE
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -L slow --no-tests=error --no-label-summary

@@ -300,6 +300,11 @@ typedef struct regal_graph_info {
   uint64_t checksum;        /* of all figures, names and edges */
   uint32_t parameters;      /* shared by ops */
   uint32_t reusing_tensors; /* outputs that may be written over an input */
+  /* Of a module of XLA: whether the order of ops is its schedule, the peak of
+   * that order on one device, and the peak that XLA reports (0: none). Both are
+   * with resident bytes. */
+  bool has_schedule;
+  int64_t schedule_peak_bytes, reported_peak_bytes;
 } regal_graph_info;
 
 typedef struct regal_op_info {
@@ -609,6 +614,10 @@ typedef struct regal_result {
   size_t history_count;
 } regal_result;
 
+/* options->start: the order of the graph's file, if a compiler has scheduled
+ * it. With one device it is offered to every search. */
+#define REGAL_START_SCHEDULE "schedule"
+
 /* Runs options->method. Every returned plan has passed the verifier. With a
  * budget of evaluations the result depends on the seed, not on the number of
  * threads. Returns REGAL_OK even if no plan fits the memory limit: see `fits`.
@@ -703,6 +712,8 @@ REGAL_API regal_status regal_optimize_guided(regal_context *context,
 /* -- Files and reports ------------------------------------------------------
  * "-" is stdout. No file is left incomplete. */
 
+/* A plan file; if the path ends with .order, a bare order: the names of ops,
+ * one a line, with their devices if there are several. */
 REGAL_API regal_status regal_plan_save(regal_context *context,
                                        const regal_result *result,
                                        const char *path);

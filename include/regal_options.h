@@ -130,8 +130,8 @@
   QUANTITY(max_memory, "max-memory", 0, BYTES, "BYTES", "search", HOW, \
     "most memory to use, such as 8GiB; 0 = three quarters of the machine's") \
   TEXT(start, "start", 0, "PLAN", "search", RESULT, \
-    "start from this plan or order, on its machine where no options give one; " \
-    "the result is never worse") \
+    "start from this plan or order, on its machine where no options give one, " \
+    "or from XLA's: schedule; the result is never worse") \
   TEXT(ortools, "ortools", 0, "PATH", "search", HOW, \
     "cp-sat: OR-tools' library, or a folder that contains it") \
   INTEGER(climb_restart, "climb-restart", -1, 0, 1000000, "MOVES", \

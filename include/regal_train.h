@@ -24,9 +24,11 @@ extern "C" {
 /* Progress of training. Values are those of the last step unless stated. */
 typedef struct regal_training {
   uint64_t step, steps;
-  bool imitating;         /* imitation step: the next two are NaN */
+  bool imitating;         /* imitation step: the next three are NaN */
   double reward;          /* mean over episodes: - cost / standard BRKGA's */
   double improvement;     /* over standard BRKGA, percent: mean over episodes */
+  double spread;          /* deviation of the rewards of a graph's samples,
+                             percent: root mean square over the graphs */
   double entropy;         /* of the actions of an op, in nats: mean */
   double gradient_norm;   /* before clipping */
   double learning_rate;   /* of the last update */

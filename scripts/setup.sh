@@ -13,6 +13,8 @@
 #           need, into the user's cache
 #   python  Python's headers, and a virtual environment in the user's cache with
 #           what builds and tests the Python package (cffi, numpy, pytest, ...)
+#   jax     a virtual environment in the user's cache with JAX, for the slow test
+#           that compares peaks with XLA's
 #   test    cmocka, Clang with its sanitizers, and what the tests call; and onnx,
 #           metis
 #
@@ -88,6 +90,10 @@ ortools_package=ortools==9.15.6755
 python_folder=${XDG_CACHE_HOME:-$HOME/.cache}/regal/python
 python_modules=(scikit-build-core cffi numpy pytest networkx)
 
+# Where tests/jax_peaks.sh looks for it, too. The version that was measured.
+jax_folder=${XDG_CACHE_HOME:-$HOME/.cache}/regal/jax
+jax_modules=(jax==0.10.2 cffi numpy)
+
 # FOLDER PACKAGE...: a virtual environment with these, unless it is there.
 install_venv() {
   local folder=$1
@@ -139,10 +145,11 @@ for set in "${@:-build}"; do
   ortools) wanted+=(python3:python3 python3-venv) ;;
   browser) wanted+=("${browser_packages[@]}") ;;
   python) wanted+=("${python_packages[@]}") ;;
+  jax) wanted+=(python3:python3 python3-venv) ;;
   test) wanted+=("${test_packages[@]}") ;;
   *)
     echo "setup: no set of packages '$set'; there are: build onnx metis" \
-      "mpi ortools browser python test" >&2
+      "mpi ortools browser python jax test" >&2
     exit 1
     ;;
   esac
@@ -172,6 +179,9 @@ case " $* " in
 esac
 case " $* " in
 *" python "*) install_venv "$python_folder" "${python_modules[@]}" ;;
+esac
+case " $* " in
+*" jax "*) install_venv "$jax_folder" "${jax_modules[@]}" ;;
 esac
 case " $* " in
 *" browser "*) install_browser_modules ;;

@@ -39,13 +39,14 @@ REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -m regal._plan -m regal._networkx -m regal._search -m regal._tables \
   -p regal.streams
 "$work/venv/bin/mypy" --disallow-untyped-defs --ignore-missing-imports \
-  --cache-dir "$work/types" -m regal.onnx -p regal.tensorflow
+  --cache-dir "$work/types" -m regal.jax -m regal.onnx \
+  -p regal.tensorflow
 
 # The versions that the documentation names; for CPUs they take a minute.
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check \
-  onnx==1.23.2 onnxruntime==1.31.1 sympy tensorflow-cpu==2.21.0
+  jax==0.10.2 onnx==1.23.2 onnxruntime==1.31.1 sympy tensorflow-cpu==2.21.0
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
-  -p no:cacheprovider python/tests/test_onnx.py \
+  -p no:cacheprovider python/tests/test_jax.py python/tests/test_onnx.py \
   python/tests/test_tensorflow.py python/tests/test_beside.py
 
 # The version that was measured (docs/torch.md); it needs no GPU for this.

@@ -77,9 +77,10 @@ ROOMS = {
     # XLA's modules: what both of their readers make, and the graph of it.
     "format/hlo": ["format/costs"],
     "format/hlo_proto": ["format/hlo", "format/proto"],
+    "format/hlo_text": ["format/hlo"],
     # The table of graph formats.
     "format": ["format/tensorflow", "format/json", "format/onnx",
-               "format/hlo_proto"],
+               "format/hlo_proto", "format/hlo_text"],
     "format/plan": ["format/json", "cost/model", "pipeline"],
     "dataset/archive": ["format"],
     "dataset/synthetic": ["graph"],

@@ -14,6 +14,7 @@
 #include "decode/decoder.h"
 #include "evolve/proposal.h"
 #include "evolve/proposer.h"
+#include "heuristic/list/orders.h"
 #include "learn/guide/policies.h"
 
 /* The verifier does not know where a plan is from. */
@@ -23,6 +24,15 @@ static regal_status fail_start(regal_context *context, const char *path,
   snprintf(message, sizeof message, "%s", regal_error(context));
   return regal_fail(context, status, "%s: %s",
                     strcmp(path, "-") ? path : "stdin", message);
+}
+
+/* --start schedule: the order of the graph's file on one device. */
+static regal_status open_schedule(regal_search *search, regal_plan **plan) {
+  if (!search->problem->graph->has_schedule)
+    return regal_fail(search->context, REGAL_BAD_INPUT,
+                      "--start schedule: the graph's file has no schedule "
+                      "(modules that XLA has scheduled have one)");
+  return regal_plan_single(search->context, search->problem, plan);
 }
 
 /* The plan to start from, in memory or in a file, or NULL. A plan from outside
@@ -37,6 +47,8 @@ static regal_status open_start(regal_search *search, regal_plan **plan) {
   *plan = NULL;
   if (!path[0])
     return REGAL_OK;
+  if (!strcmp(path, REGAL_START_SCHEDULE))
+    return open_schedule(search, plan);
   REGAL_TRY(regal_plan_load(search->context, search->problem, path, plan));
   regal_status status =
       regal_verify(search->context, search->problem, *plan, &cost);
@@ -47,11 +59,21 @@ static regal_status open_start(regal_search *search, regal_plan **plan) {
              : status;
 }
 
+/* Without a start, the compiler's order is one plan more on its one device: the
+ * search is what it would be, but its result is never worse than that. */
+static regal_status offer_schedule(regal_search *search) {
+  regal_plan *plan;
+  if (!search->problem->graph->has_schedule || search->problem->devices > 1)
+    return REGAL_OK;
+  REGAL_TRY(open_schedule(search, &plan));
+  return regal_search_offer(search, plan);
+}
+
 static regal_status offer_start(regal_search *search) {
   regal_plan *plan;
   REGAL_TRY(open_start(search, &plan));
   if (!plan)
-    return REGAL_OK;
+    return offer_schedule(search);
   REGAL_TRY(regal_search_offer(search, plan));
   search->start = search->best;
   return REGAL_OK;

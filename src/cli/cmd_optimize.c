@@ -5,6 +5,8 @@
  */
 #include "cli/cli.h"
 
+#include <string.h>
+
 /* Plans for free transfers are seldom what is wanted. Peaks do not depend on
  * them. */
 static void note_free_transfers(const regal_cli *cli) {
@@ -23,7 +25,8 @@ static void note_free_transfers(const regal_cli *cli) {
 
 /* Without other options, a search goes on where its plan was made. */
 static regal_exit take_start(regal_cli *cli) {
-  if (!cli->options.start[0])
+  if (!cli->options.start[0] ||
+      !strcmp(cli->options.start, REGAL_START_SCHEDULE))
     return REGAL_EXIT_OK;
   regal_options options = cli->options;
   regal_exit code =

@@ -106,7 +106,7 @@ static void put_panel(FILE *file, const char *title, int column) {
 
 static void put_validation(FILE *file) {
   fputs("set title 'validation: improvement over BRKGA, %'\n"
-        "plot '" DATA "' using 1:9 every ::1 with linespoints lt 2\n",
+        "plot '" DATA "' using 1:10 every ::1 with linespoints lt 2\n",
         file);
 }
 

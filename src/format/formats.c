@@ -37,7 +37,8 @@ static bool is_json(const void *bytes, size_t size) {
   WRITTEN(text,   ".pbtxt", ".txt", TENSORFLOW_OPTIONS, regal_cost_is_text,   regal_cost_graph_load, regal_cost_graph_save_text) \
   WRITTEN(json,   ".json",  NULL,   NO_OPTIONS,         is_json,              regal_json_graph_load, regal_json_graph_save) \
   READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load) \
-  READ(   hlo_proto, ".hlopb", NULL, HLO_OPTIONS,      regal_hlo_proto_detect, regal_hlo_proto_load)
+  READ(   hlo_proto, ".hlopb", NULL, HLO_OPTIONS,      regal_hlo_proto_detect, regal_hlo_proto_load) \
+  READ(   hlo_text, ".hlo", NULL,   HLO_OPTIONS,        regal_hlo_text_detect, regal_hlo_text_load)
 /* clang-format on */
 
 /* A row declares its functions. */

@@ -89,6 +89,8 @@ regal_status regal_graph_copy(regal_context *context, const regal_graph *graph,
   made->context = context;
   made->notes = NULL;
   made->note_count = made->note_capacity = 0;
+  made->has_schedule = false; /* its figures are those of the original */
+  made->schedule_peak_bytes = made->reported_peak_bytes = 0;
   if (!copy_arrays(graph, made)) {
     regal_graph_free(made);
     return regal_fail_memory(context);

@@ -64,6 +64,9 @@ void regal_graph_describe(const regal_graph *graph, regal_graph_info *info) {
       .checksum = graph->checksum,
       .parameters = graph->parameters,
       .reusing_tensors = graph->reusing_tensors,
+      .has_schedule = graph->has_schedule,
+      .schedule_peak_bytes = graph->schedule_peak_bytes,
+      .reported_peak_bytes = graph->reported_peak_bytes,
   };
 }
 

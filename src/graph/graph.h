@@ -71,6 +71,11 @@ struct regal_graph {
    * for them, no tensor is `unknown`, but no bound means anything either. */
   uint32_t unknown_tensors;
   uint64_t assumed_sizes;
+  /* The order of ops is the schedule of the compiler that wrote the file. Its
+   * peak on one device, and what the compiler itself reports as such (0: it
+   * does not); both with resident bytes. */
+  bool has_schedule;
+  int64_t schedule_peak_bytes, reported_peak_bytes;
   char *source;      /* what messages call its file, or NULL */
   char *size_advice; /* what the user can do about unknown ones, or NULL */
 

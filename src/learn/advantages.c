@@ -46,3 +46,17 @@ void regal_reinforce_advantages(regal_advantage kind, uint32_t graphs,
   }
   regal_scale_advantages(kind, graphs, samples, advantages);
 }
+
+double regal_reward_spread(uint32_t graphs, uint32_t samples,
+                           const double *rewards) {
+  double square = 0;
+  for (uint32_t g = 0; g < graphs; g++) {
+    const double *of_graph = rewards + (size_t)g * samples;
+    double mean = 0;
+    for (uint32_t s = 0; s < samples; s++)
+      mean += of_graph[s] / samples;
+    for (uint32_t s = 0; s < samples; s++)
+      square += (of_graph[s] - mean) * (of_graph[s] - mean);
+  }
+  return samples > 1 ? sqrt(square / graphs / (samples - 1)) : NAN;
+}

@@ -17,4 +17,10 @@ void regal_reinforce_advantages(regal_advantage kind, uint32_t graphs,
 void regal_scale_advantages(regal_advantage kind, uint32_t graphs,
                             uint32_t samples, regal_real *advantages);
 
+/* The deviation of rewards [graphs][samples] within a graph: the root mean
+ * square over graphs. NaN for one sample. It is the luck of BRKGA and what
+ * actions change. */
+double regal_reward_spread(uint32_t graphs, uint32_t samples,
+                           const double *rewards);
+
 #endif

@@ -7,6 +7,7 @@
 #include "learn/train_log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 
 static const char head[] =
     "step,seconds,reward,improvement,entropy,gradient_norm,learning_rate,"
-    "evaluations,valid\n";
+    "evaluations,spread,valid\n";
 
 /* Whether a row is of what was done before `state`; `end` is its newline. */
 static bool is_done(const char *row, const char *end,
@@ -121,15 +122,18 @@ void regal_train_log_step(regal_train_log *log, const regal_training *now) {
     fputs(",,", log->file);
   else
     fprintf(log->file, "%.6f,%.4f,", now->reward, now->improvement);
-  fprintf(log->file, "%.5f,%.5g,%.5g,%llu,\n", now->entropy, now->gradient_norm,
+  fprintf(log->file, "%.5f,%.5g,%.5g,%llu,", now->entropy, now->gradient_norm,
           now->learning_rate, (unsigned long long)now->evaluations);
+  if (isfinite(now->spread))
+    fprintf(log->file, "%.4f", now->spread);
+  fputs(",\n", log->file);
   end_row(log, false);
 }
 
 void regal_train_log_valid(regal_train_log *log, const regal_training *now) {
   if (!log->file)
     return;
-  fprintf(log->file, "%llu,%.3f,,,,,,%llu,%.4f\n",
+  fprintf(log->file, "%llu,%.3f,,,,,,%llu,,%.4f\n",
           (unsigned long long)now->step, now->seconds,
           (unsigned long long)now->evaluations, now->valid);
   end_row(log, true);

@@ -199,6 +199,8 @@ static void report_episodes(regal_trainer *t) {
   for (size_t i = 0; i < episodes; i++)
     sum += t->rewards[i];
   t->report.reward = sum / (double)episodes;
+  t->report.spread =
+      100 * regal_reward_spread(s->graphs, s->samples, t->rewards);
   t->report.improvement = 100 * (1 + t->report.reward);
   t->state.evaluations += episodes * s->episode_evaluations;
 }
@@ -206,7 +208,7 @@ static void report_episodes(regal_trainer *t) {
 static void report(regal_trainer *t) {
   double entropy = 0;
   t->report.imitating = regal_trainer_imitates(t);
-  t->report.reward = t->report.improvement = NAN;
+  t->report.reward = t->report.improvement = t->report.spread = NAN;
   if (!regal_trainer_imitates(t))
     report_episodes(t);
   for (uint32_t g = 0; g < t->settings.graphs; g++)

@@ -48,6 +48,17 @@ static void put_counts(regal_text *text, const regal_graph *graph,
                       regal_show_bytes(graph->total_resident_bytes).text);
 }
 
+static void put_schedule(regal_text *text, const regal_graph *graph) {
+  if (!graph->has_schedule)
+    return;
+  regal_text_format(text, "%-16speak %s on one device", "XLA's order",
+                    regal_show_bytes(graph->schedule_peak_bytes).text);
+  if (graph->reported_peak_bytes)
+    regal_text_format(text, "; XLA reports %s",
+                      regal_show_bytes(graph->reported_peak_bytes).text);
+  regal_text_format(text, "\n");
+}
+
 static void put_times(regal_text *text, const regal_graph *graph) {
   regal_text_format(text, "%-16s%s\n%-16s%s\n", "work",
                     regal_show_duration(graph->work_ns).text, "critical path",
@@ -161,6 +172,7 @@ regal_status regal_graph_text(regal_context *context, const regal_graph *graph,
   put_counts(text, graph, &figures);
   put_wishes(text, graph);
   put_times(text, graph);
+  put_schedule(text, graph);
   put_pipeline(text, graph);
   put_largest_ops(text, graph, &figures);
   put_largest_tensors(text, graph, &figures);
@@ -191,6 +203,13 @@ static void put_pipeline_json(regal_text *text, const regal_graph *graph) {
                       " \"microbatches\": %u,\n"
                       " \"microbatches_per_device_second\": %.6g,\n",
                       microbatches, throughput(graph, microbatches));
+}
+
+static void put_schedule_json(regal_text *text, const regal_graph *graph) {
+  if (graph->has_schedule)
+    put_number(text, "schedule_peak_bytes", graph->schedule_peak_bytes);
+  if (graph->reported_peak_bytes)
+    put_number(text, "reported_peak_bytes", graph->reported_peak_bytes);
 }
 
 static void put_notes_json(regal_text *text, const regal_graph *graph) {
@@ -224,6 +243,7 @@ regal_status regal_graph_info_save_json(regal_context *context,
   put_number(&text, "resident_bytes", graph->total_resident_bytes);
   put_number(&text, "pinned_ops", count_labelled(graph, &graph->device));
   put_number(&text, "groups", graph->group.count);
+  put_schedule_json(&text, graph);
   put_pipeline_json(&text, graph);
   regal_text_format(&text, " \"checksum\": \"%016llx\",\n",
                     (unsigned long long)graph->checksum);

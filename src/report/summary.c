@@ -171,6 +171,19 @@ static void put_rates(regal_text *text, const regal_result *result) {
                       rates.microbatches_per_second, 100 * rates.bubble);
 }
 
+/* What the compiler's own order needs, on one device. */
+static void put_schedule(regal_text *text, const regal_result *result) {
+  const regal_graph *graph = result->problem->graph;
+  if (!graph->has_schedule)
+    return;
+  regal_text_format(text, "%-12speak %s on one device", "XLA's order",
+                    show_memory(result, graph->schedule_peak_bytes).text);
+  if (graph->reported_peak_bytes)
+    regal_text_format(text, "; XLA reports %s",
+                      show_memory(result, graph->reported_peak_bytes).text);
+  regal_text_format(text, "\n");
+}
+
 static void put_costs(regal_text *text, const regal_result *result) {
   bool memory = result->problem->objective == REGAL_MEMORY;
   regal_text_format(text, "\n%-12s%-12s%-12s%-12s%s\n", "", "before*",
@@ -179,6 +192,7 @@ static void put_costs(regal_text *text, const regal_result *result) {
   put_figure_row(text, result, !memory);
   if (result->fits)
     put_gap(text, result);
+  put_schedule(text, result);
   put_rates(text, result);
 }
 

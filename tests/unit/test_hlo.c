@@ -91,20 +91,102 @@ static void branches(void **state) {
   regal_graph_free(graph);
 }
 
-/* A dump has the module within, with the same graph. */
-static void dumps_and_bare_modules(void **state) {
-  static const char *const names[] = {"step", "infer",  "scan",
-                                      "cond", "update", "outputs"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    char file[32];
-    snprintf(file, sizeof file, "%s.hlo.pb", names[i]);
-    regal_graph *dump = load(*state, file);
-    snprintf(file, sizeof file, "%s.pb", names[i]);
-    regal_graph *bare = load(*state, file);
+static const char *const names[] = {"step", "infer",  "scan",
+                                    "cond", "update", "outputs"};
+#define NAMES (sizeof names / sizeof *names)
+
+static regal_graph *load_form(regal_context *context, const char *name,
+                              const char *ending) {
+  char file[32];
+  snprintf(file, sizeof file, "%s%s", name, ending);
+  return load(context, file);
+}
+
+/* Dumps have the module within; a text says the same. */
+static void all_forms_give_one_graph(void **state) {
+  for (size_t i = 0; i < NAMES; i++) {
+    regal_graph *dump = load_form(*state, names[i], ".hlo.pb");
+    regal_graph *bare = load_form(*state, names[i], ".pb");
+    regal_graph *text = load_form(*state, names[i], ".txt");
     assert_int_equal(dump->checksum, bare->checksum);
+    assert_int_equal(text->checksum, bare->checksum);
+    assert_true(dump->has_schedule && bare->has_schedule && text->has_schedule);
+    assert_int_equal(dump->schedule_peak_bytes, text->schedule_peak_bytes);
+    assert_true(dump->reported_peak_bytes > 0);
+    assert_int_equal(bare->reported_peak_bytes, 0);
     regal_graph_free(dump);
     regal_graph_free(bare);
+    regal_graph_free(text);
   }
+}
+
+/* Before optimizations there is no schedule. */
+static void modules_without_schedule(void **state) {
+  regal_graph *bare = load(*state, "before.pb");
+  regal_graph *text = load(*state, "before.txt");
+  regal_options options =
+      loaded_options(*state, "devices", "1", "start", "schedule", NULL);
+  regal_result *result = NULL;
+  assert_int_equal(bare->checksum, text->checksum);
+  assert_false(bare->has_schedule);
+  assert_int_equal(regal_solve(*state, bare, &options, &result),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(*state),
+                      "--start schedule: the graph's file has no schedule "
+                      "(modules that XLA has scheduled have one)");
+  assert_null(result);
+  regal_graph_free(bare);
+  regal_graph_free(text);
+}
+
+/* What memory_analysis() says (good/report.json): temporaries and results,
+ * without donated ones; here with parameters and constants. */
+static void reported_peaks(void **state) {
+  static const int64_t temporary_and_results[NAMES] = {
+      28672 + 24, 8192 + 512, 672 + 608, 136 + 1024, 8 + 20, 80 + 664};
+  for (size_t i = 0; i < NAMES; i++) {
+    regal_graph *graph = load_form(*state, names[i], ".hlo.pb");
+    int64_t donated = 0;
+    for (uint32_t op = 0; op < graph->ops; op++)
+      if (!strncmp(regal_graph_name(graph, op), "arguments", 9))
+        donated += graph->bytes[graph->output_begin[op]];
+    assert_int_equal(graph->reported_peak_bytes - graph->total_resident_bytes -
+                         donated,
+                     temporary_and_results[i]);
+    regal_graph_free(graph);
+  }
+}
+
+static int64_t solve(regal_context *context, const regal_graph *graph,
+                     const char *method, bool from_schedule) {
+  regal_options options = loaded_options(
+      context, "devices", "1", "objective", "memory", "evaluations", "50",
+      "method", method, from_schedule ? "start" : NULL, "schedule", NULL);
+  regal_result *result;
+  if (regal_solve(context, graph, &options, &result) != REGAL_OK)
+    fail_msg("%s", regal_error(context));
+  assert_int_equal(result->before.max_peak_bytes, graph->schedule_peak_bytes);
+  int64_t peak = result->cost.max_peak_bytes;
+  regal_result_free(result);
+  return peak;
+}
+
+/* The reader's peak of XLA's order is the verifier's, and no plan is worse:
+ * also of methods that do little with so few evaluations. */
+static void never_worse_than_xla(void **state) {
+  static const char *const methods[] = {"auto", "brkga", "anneal", "local"};
+  for (size_t i = 0; i < NAMES; i++) {
+    regal_graph *graph = load_form(*state, names[i], ".pb");
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+      int64_t xla = graph->schedule_peak_bytes;
+      assert_true(solve(*state, graph, methods[k], false) <= xla);
+      assert_true(solve(*state, graph, methods[k], true) <= xla);
+    }
+    regal_graph_free(graph);
+  }
+  regal_graph *step = load(*state, "step.pb");
+  assert_true(solve(*state, step, "auto", false) < step->schedule_peak_bytes);
+  regal_graph_free(step);
 }
 
 int main(void) {
@@ -114,7 +196,12 @@ int main(void) {
       cmocka_unit_test_setup_teardown(loop, setup, teardown),
       cmocka_unit_test_setup_teardown(update_in_place, setup, teardown),
       cmocka_unit_test_setup_teardown(branches, setup, teardown),
-      cmocka_unit_test_setup_teardown(dumps_and_bare_modules, setup, teardown),
+      cmocka_unit_test_setup_teardown(all_forms_give_one_graph, setup,
+                                      teardown),
+      cmocka_unit_test_setup_teardown(modules_without_schedule, setup,
+                                      teardown),
+      cmocka_unit_test_setup_teardown(reported_peaks, setup, teardown),
+      cmocka_unit_test_setup_teardown(never_worse_than_xla, setup, teardown),
   };
   return cmocka_run_group_tests_name("hlo", tests, NULL, NULL);
 }

@@ -121,6 +121,14 @@ static void test_advantages(void **state) {
   assert_advantages(REGAL_ADVANTAGE_LEARNED, (double[]){-1, 1, 0, -3, -3, 3});
 }
 
+static void test_spread(void **state) {
+  (void)state;
+  const double rewards[] = {-3, -1, -2, -8, -8, -2};
+  /* variances 1 and 12 */
+  assert_true(fabs(regal_reward_spread(2, 3, rewards) - sqrt(6.5)) < 1e-12);
+  assert_true(isnan(regal_reward_spread(6, 1, rewards)));
+}
+
 static void test_equal_rewards(void **state) {
   (void)state;
   const double rewards[] = {-1, -1, -1, -1};
@@ -745,6 +753,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_advantages),
       cmocka_unit_test(test_equal_rewards),
+      cmocka_unit_test(test_spread),
       CONTEXT_TEST(test_learns),
       CONTEXT_TEST(test_perturbs),
       CONTEXT_TEST(test_threads_of_perturbation),

@@ -11,6 +11,7 @@ typedef struct building {
   const regal_roofline *roofline;
   regal_builder *builder;
   uint32_t *constants; /* [computations] parameters for those of a body */
+  int64_t parameter_bytes;
 } building;
 
 static const regal_hlo_instruction *instruction_of(const building *b,
@@ -60,17 +61,29 @@ static regal_status add_op(const building *b, uint32_t op) {
 
 /* -- Reads ----------------------------------------------------------------- */
 
-static regal_status use_parameter(const building *b, uint32_t op, int64_t bytes,
+/* Each device may hold each parameter, and the sum must not overflow. */
+static regal_status add_parameter(building *b, uint32_t op, int64_t bytes,
+                                  uint32_t *number) {
+  int64_t most = REGAL_MOST_TOTAL / REGAL_MAX_DEVICES;
+  if (bytes > most - b->parameter_bytes)
+    return regal_hlo_fail(b->flow->module, instruction_of(b, op),
+                          "with those that it reads, parameters and constants "
+                          "are beyond 2^56 bytes");
+  b->parameter_bytes += bytes;
+  return regal_builder_add_parameter(b->builder, bytes, number);
+}
+
+static regal_status use_parameter(building *b, uint32_t op, int64_t bytes,
                                   uint32_t *number) {
   if (!bytes)
     return REGAL_OK;
   if (*number == REGAL_NONE)
-    REGAL_TRY(regal_builder_add_parameter(b->builder, bytes, number));
+    REGAL_TRY(add_parameter(b, op, bytes, number));
   return regal_builder_add_parameter_use(b->builder, op, *number);
 }
 
 /* Constants of what it calls; those of a fusion are part of its code. */
-static regal_status use_constants(const building *b, uint32_t op) {
+static regal_status use_constants(building *b, uint32_t op) {
   const regal_hlo_instruction *at = instruction_of(b, op);
   regal_hlo_opcode opcode = at->opcode->opcode;
   if (opcode != REGAL_HLO_CALL && opcode != REGAL_HLO_WHILE &&
@@ -83,7 +96,7 @@ static regal_status use_constants(const building *b, uint32_t op) {
   return REGAL_OK;
 }
 
-static regal_status add_reads(const building *b, uint32_t op) {
+static regal_status add_reads(building *b, uint32_t op) {
   const regal_hlo_flow *flow = b->flow;
   for (uint32_t i = flow->op[op].input; i < flow->op[op + 1].input; i++) {
     uint32_t producer = flow->tensor[flow->input[i]].op;

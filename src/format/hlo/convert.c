@@ -82,11 +82,40 @@ static regal_status measure(regal_hlo_module *module,
   return REGAL_OK;
 }
 
+/* Donated parameters are tensors of the graph, and XLA's parameters. */
+static int64_t donated_bytes(const regal_hlo_flow *flow) {
+  int64_t bytes = 0;
+  for (uint32_t t = 0; t < flow->tensors; t++) {
+    uint32_t at = flow->op[flow->tensor[t].op].instruction;
+    if (flow->computation->instruction[at].donated)
+      bytes += flow->tensor[t].bytes;
+  }
+  return bytes;
+}
+
+/* What XLA's order needs, by the model and by XLA. */
+static regal_status set_schedule(const regal_hlo_flow *flow,
+                                 regal_graph *graph) {
+  int64_t peak, resident = graph->total_resident_bytes;
+  if (!flow->module->is_scheduled)
+    return REGAL_OK;
+  REGAL_TRY(regal_hlo_flow_peak(flow, &peak));
+  graph->has_schedule = true;
+  graph->schedule_peak_bytes = peak + resident;
+  if (flow->module->reported_bytes > 0 &&
+      flow->module->reported_bytes < REGAL_MOST_TOTAL / 2)
+    graph->reported_peak_bytes =
+        flow->module->reported_bytes + resident + donated_bytes(flow);
+  return REGAL_OK;
+}
+
 static regal_status build(regal_hlo_flow *flow, const regal_roofline *roofline,
                           regal_graph **graph) {
   regal_graph *made;
   REGAL_TRY(regal_hlo_build(flow, roofline, &made));
   regal_status status = regal_hlo_add_notes(flow, roofline, made);
+  if (status == REGAL_OK)
+    status = set_schedule(flow, made);
   if (status == REGAL_OK)
     *graph = made;
   else

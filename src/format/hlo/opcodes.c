@@ -152,6 +152,23 @@ static const regal_hlo_opcode_info opcodes[] = {OPCODES(DEFINE)};
 static const regal_hlo_opcode_info unknown = {"unknown", REGAL_HLO_UNKNOWN,
                                               REGAL_HLO_COMPUTES};
 
+/* A text may call the halves of any asynchronous op by its name: slice-start.
+ */
+static const regal_hlo_opcode_info halves[] = {
+    {"-start", REGAL_HLO_OTHER, REGAL_HLO_START},
+    {"-update", REGAL_HLO_OTHER, REGAL_HLO_UPDATE},
+    {"-done", REGAL_HLO_OTHER, REGAL_HLO_DONE}};
+
+static const regal_hlo_opcode_info *find_half(const char *name) {
+  size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+    size_t tail = strlen(halves[i].name);
+    if (length > tail && !strcmp(name + length - tail, halves[i].name))
+      return &halves[i];
+  }
+  return &unknown;
+}
+
 static int compare(const void *name, const void *row) {
   return strcmp(name, ((const regal_hlo_opcode_info *)row)->name);
 }
@@ -160,5 +177,5 @@ const regal_hlo_opcode_info *regal_hlo_find_opcode(const char *name) {
   const regal_hlo_opcode_info *found =
       bsearch(name, opcodes, sizeof opcodes / sizeof *opcodes, sizeof *opcodes,
               compare);
-  return found ? found : &unknown;
+  return found ? found : find_half(name);
 }

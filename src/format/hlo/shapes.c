@@ -183,8 +183,10 @@ static bool same_layout(const regal_hlo_shape *a, const regal_hlo_shape *b) {
 bool regal_hlo_same_shape(const regal_hlo_shape *a, const regal_hlo_shape *b) {
   if (a->type != b->type || a->rank != b->rank || a->parts || b->parts)
     return false;
-  return !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) &&
-         same_layout(a, b);
+  for (uint32_t k = 0; k < a->rank; k++)
+    if (a->dims[k] != b->dims[k])
+      return false;
+  return same_layout(a, b);
 }
 
 void regal_hlo_flatten(const regal_hlo_shape *shape,

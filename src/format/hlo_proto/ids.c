@@ -10,8 +10,16 @@ static int by_id(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* The same id twice is an error, about the second. */
+static int by_id_and_position(const void *a, const void *b) {
+  int order = by_id(a, b);
+  uint32_t x = ((const regal_hlo_id *)a)->position;
+  uint32_t y = ((const regal_hlo_id *)b)->position;
+  return order ? order : (x > y) - (x < y);
+}
+
 uint32_t regal_hlo_ids_sort(regal_hlo_ids *ids) {
-  qsort(ids->list, ids->count, sizeof *ids->list, by_id);
+  qsort(ids->list, ids->count, sizeof *ids->list, by_id_and_position);
   for (uint32_t i = 1; i < ids->count; i++)
     if (ids->list[i].id == ids->list[i - 1].id)
       return i;

@@ -28,7 +28,15 @@ regal_status regal_plan_take_order(regal_context *context,
                                    const uint32_t *ids, const uint16_t *devices,
                                    uint32_t count, regal_plan **plan);
 
-/* Writes a plan file; steps have times if `start_ns` is not NULL. */
+/* Writes a bare order, by names where they are unique. */
+regal_status regal_plan_write_order(regal_context *context,
+                                    const regal_result *result,
+                                    const char *path);
+/* Whether a path is for a bare order. */
+bool regal_plan_is_order(const char *path);
+
+/* Writes a plan file, or a bare order by its path; steps of a plan have times
+ * if `start_ns` is not NULL. */
 regal_status regal_plan_write(regal_context *context,
                               const regal_result *result,
                               const int64_t *start_ns, const int64_t *end_ns,

@@ -107,6 +107,8 @@ regal_status regal_plan_write(regal_context *context,
                               const int64_t *start_ns, const int64_t *end_ns,
                               const char *path) {
   regal_text text;
+  if (regal_plan_is_order(path))
+    return regal_plan_write_order(context, result, path);
   regal_text_init(&text, context);
   regal_plan_write_head(&text, result);
   write_steps(&text, result, start_ns, end_ns);

@@ -1,0 +1,1 @@
+regal inspect samples/../hlo/good/step.hlo.pb

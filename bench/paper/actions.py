@@ -16,6 +16,7 @@ import sets
 import training
 from page import Section, number
 from session import OBJECTIVES
+from table1 import SETS
 
 PLACEMENTS = ("device 1", "device 2", "neither")
 PRIORITIES = ("low", "high")
@@ -35,20 +36,21 @@ def actions_of(session, graph, policy, objective):
 # -- Entropy ------------------------------------------------------------------
 
 
-def entropy_part(session, objective):
-    policy = training.best_shipped("real", objective)
+def entropy_part(session, kind, objective):
+    """Of placement, or of priorities if the policy does not place."""
+    policy = training.best_shipped(kind, objective)
     if not policy:
         return None
     entropies, name = [], None
-    for graph in sets.real_graphs(session, objective):
+    for graph in sets.graphs_for(session, kind, objective):
         classes, _ = actions_of(session, graph, policy, objective)
         name = "affinity" if "affinity" in classes else next(iter(classes))
         entropies.append(classes[name]["chosen_entropy"])
     mean = sum(entropies) / len(entropies)
     file = figures.histogram(
-        session, f"entropy_{objective}",
-        f"real graphs, {objective}: entropy of the actions of a graph",
-        f"entropy of {name} actions, nats", entropies, 0.25, signed=False)
+        session, f"entropy_{kind}_{objective}",
+        f"{kind} graphs, {objective}: entropy of the actions of a graph",
+        f"entropy of {name} actions, nats", entropies, 0.1, signed=False)
     text = (f"`{policy}`, {objective}: mean {number(mean)} nats over "
             f"{len(entropies)} graphs ({name} genes).")
     return text, (file, f"Entropy of the {name} actions that `{policy}` takes, "
@@ -56,8 +58,9 @@ def entropy_part(session, objective):
 
 
 def entropy(session):
-    made = [part for part in (entropy_part(session, objective)
-                              for objective in OBJECTIVES) if part]
+    made = [part for part in (entropy_part(session, kind, objective)
+                              for kind in SETS for objective in OBJECTIVES)
+            if part]
     return Section("entropy", "Entropy of actions",
                    " ".join(text for text, _ in made) +
                    f" The paper: {published.ENTROPY} nats for placement, run "

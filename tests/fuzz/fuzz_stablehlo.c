@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of StableHLO. Whatever else an input may be, it is read as such. */
+/* The reader of StableHLO. Whatever else an input may be, it is read as such.
+ */
 #include "fuzz/fuzz.h"
 
 #include "format/stablehlo/stablehlo.h"

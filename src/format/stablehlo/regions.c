@@ -187,36 +187,39 @@ static regal_status add_arguments(regal_mlir *m, regal_mlir_region *region,
   return REGAL_OK;
 }
 
-regal_status regal_mlir_read_region(regal_mlir *m, regal_mlir_region *outer,
-                                    regal_mlir_op *op) {
-  bool is_loop = !strcmp(op->opcode, "while"), is_body = op->regions > 0;
+/* The computation of a region, with its tuple as instruction 0. */
+static regal_status begin_region(regal_mlir *m, const regal_mlir_op *op,
+                                 regal_mlir_region *region) {
   regal_hlo_shape none = {.type = REGAL_HLO_TUPLE_TYPE};
   uint32_t position;
-  regal_mlir_captures *captures =
-      regal_arena_alloc(&m->module->arena, 1, sizeof *captures);
-  if (!captures)
-    return regal_fail_memory(m->module->context);
-  if (outer->depth >= MOST_DEPTH)
+  if (region->depth > MOST_DEPTH)
     return regal_mlir_fail_at(m, m->token.line,
                               "regions nest more than %d deep", MOST_DEPTH);
-  if (is_loop && is_body) /* shared with the condition */
-    *captures = op->captures[0];
+  REGAL_TRY(regal_mlir_add_computation(m, op->opcode, &region->computation));
+  REGAL_TRY(regal_mlir_add(m, region->computation, "region", "parameter", &none,
+                           m->token.line, NULL, 0, &position));
+  return add_arguments(m, region, op);
+}
+
+regal_status regal_mlir_read_region(regal_mlir *m, regal_mlir_region *outer,
+                                    regal_mlir_op *op) {
+  bool is_loop_body = regal_mlir_is_op(op, "while") && op->regions > 0;
+  regal_mlir_captures captures = {0};
+  if (is_loop_body) /* shared with the condition */
+    captures = op->captures[0];
   regal_mlir_region region = {.outer = outer,
                               .scope = ++m->scopes,
                               .depth = outer->depth + 1,
-                              .captures = captures,
-                              .returns_captures = is_loop && is_body,
-                              .returns_tuple = is_loop && is_body};
-  REGAL_TRY(regal_mlir_add_computation(m, op->opcode, &region.computation));
-  REGAL_TRY(regal_mlir_add(m, region.computation, "region", "parameter", &none,
-                           m->token.line, NULL, 0, &position));
-  REGAL_TRY(add_arguments(m, &region, op));
+                              .captures = &captures,
+                              .returns_captures = is_loop_body,
+                              .returns_tuple = is_loop_body};
+  REGAL_TRY(begin_region(m, op, &region));
   REGAL_TRY(regal_mlir_expect(m, '{'));
   if (m->token.kind == REGAL_MLIR_LABEL)
     REGAL_TRY(read_label(m, &region));
   REGAL_TRY(regal_mlir_read_body(m, &region));
   REGAL_TRY(REGAL_MLIR_PUSH(m, op->captures, op->captured, op->capture_capacity,
-                            *captures));
+                            captures));
   return REGAL_MLIR_PUSH(m, op->region, op->regions, op->region_capacity,
                          region.computation);
 }

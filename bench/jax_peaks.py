@@ -59,11 +59,9 @@ def capture(name, kind, fused):
 def read_again(captured, plan):
     """The plan, by way of a file with the names of its ops."""
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "order")
-        captured.save_order(plan, path)
-        ids = dict(zip(captured.graph.names, captured.graph.ids))
-        order = [ids[name] for name in path.read_text().splitlines()]
-    return regal.evaluate(captured.graph, ONE_DEVICE, order=order)
+        path = pathlib.Path(folder, "new.order")
+        plan.save(path)
+        return regal.evaluate(captured.graph, ONE_DEVICE, plan=path)
 
 
 class Row:
@@ -81,7 +79,7 @@ class Row:
         self.live = xla_buffers.live_bytes(captured.hlo) - memory.aliases
         self.model = captured.peak - arguments
         plan = regal.optimize(captured.graph, ONE_DEVICE, objective="memory",
-                              start=captured.plan, evaluations=evaluations)
+                              evaluations=evaluations)
         self.found = int(read_again(captured, plan).peak_bytes[0]) - arguments
 
     def text(self):

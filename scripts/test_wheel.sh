@@ -47,10 +47,12 @@ REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   jax==0.10.2 onnx==1.23.2 onnxruntime==1.31.1 sympy tensorflow-cpu==2.21.0
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -p no:cacheprovider python/tests/test_jax.py python/tests/test_onnx.py \
-  python/tests/test_tensorflow.py python/tests/test_beside.py
+  python/tests/test_tensorflow.py python/tests/test_beside.py \
+  python/tests/test_data.py
 
 # The version that was measured (docs/torch.md); it needs no GPU for this.
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check \
   torch==2.11.0 torchvision==0.26.0 nbclient nbformat ipykernel
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
-  -p no:cacheprovider -p no:logging python/tests/test_torch.py
+  -p no:cacheprovider -p no:logging python/tests/test_torch.py \
+  python/tests/test_data.py

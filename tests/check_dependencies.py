@@ -78,9 +78,10 @@ ROOMS = {
     "format/hlo": ["format/costs"],
     "format/hlo_proto": ["format/hlo", "format/proto"],
     "format/hlo_text": ["format/hlo"],
+    "format/stablehlo": ["format/hlo"],
     # The table of graph formats.
     "format": ["format/tensorflow", "format/json", "format/onnx",
-               "format/hlo_proto", "format/hlo_text"],
+               "format/hlo_proto", "format/hlo_text", "format/stablehlo"],
     "format/plan": ["format/json", "cost/model", "pipeline"],
     "dataset/archive": ["format"],
     "dataset/synthetic": ["graph"],

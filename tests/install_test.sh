@@ -49,10 +49,10 @@ version=$("$prefix/bin/regal" --version | head -n 1 | cut -d" " -f1,2)
 [ "$version" = "regal $(pkg-config --modversion regal)" ] ||
   fail "the program says '$version', regal.pc $(pkg-config --modversion regal)"
 
-cp "$here/examples/optimize.c" "$here/examples/Makefile" "$work"
+cp "$here"/examples/*.c "$here/examples/Makefile" "$work"
 for static in no yes; do
   make -s -C "$work" clean
-  make -s -C "$work" optimize STATIC=$static CFLAGS="$flags"
+  make -s -C "$work" STATIC=$static CFLAGS="$flags"
   if [ $static = no ]; then
     readelf -d "$work/optimize" | grep -q 'NEEDED.*libregal\.so\.' ||
       fail "the example does not use the shared library's soname"
@@ -64,7 +64,25 @@ for static in no yes; do
   ) || fail "the example's result differs (static: $static)"
   [ "$(grep -c ' runs ' "$work/output")" -eq 4 ] ||
     fail "the example does not show its 4 ops"
+  # The pass of a compiler: the least peak, two devices, and a limit too low.
+  export LD_LIBRARY_PATH=$library_folder
+  "$work/pass" | head -n 1 |
+    diff - <(echo "peak 4292 KiB before, 1348 KiB after") ||
+    fail "the pass's peak differs (static: $static)"
+  [ "$("$work/pass" | grep -c '^0: ')" -eq 13 ] ||
+    fail "the pass does not show its 13 instructions"
+  "$work/pass" 2 1800KiB | sed -n 2p |
+    diff - <(echo "time 335 us before, 173 us after, 3 transfers") ||
+    fail "the pass's time on two devices differs (static: $static)"
+  "$work/pass" 2 900KiB | grep -q '^does not fit: op "down0"' ||
+    fail "the pass does not say what does not fit (static: $static)"
+  if "$work/pass" 2 x 2>"$work/error"; then
+    fail "the pass accepts a limit that is no number"
+  fi
+  grep -q '^bad input: --memory-limit: "x"' "$work/error" ||
+    fail "the pass's message about its limit differs"
 done
+unset LD_LIBRARY_PATH
 
 # A file, and a plan that the program accepts.
 cp "$here/data/demo/"*.pb "$work/model.pb"

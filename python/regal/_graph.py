@@ -36,6 +36,9 @@ class GraphInfo(NamedTuple):
     checksum: int
     parameters: int
     reusing_tensors: int
+    has_schedule: bool        # the order of ops is XLA's
+    schedule_peak_bytes: int  # of that order on one device
+    reported_peak_bytes: int  # by XLA; 0: the file does not say
 
 
 class Note(NamedTuple):

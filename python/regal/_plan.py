@@ -252,7 +252,8 @@ class Plan:
     # -- Files and texts -------------------------------------------------------
 
     def save(self, path: PathLike) -> None:
-        """Writes a plan file, which `regal evaluate` reads."""
+        """Writes a plan file, which `regal evaluate` reads; if the path ends with
+        .order, a bare order: the names of ops, one a line."""
         context = Context()
         context.check(lib.regal_plan_save(context.pointer, self._result,
                                           path_bytes(path)))

@@ -130,9 +130,9 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
     the machine at hand. Without both the budget is the program's own, which
     depends on the graph alone: the same plan each time. method: one of
     `regal.methods()`. threads: 0 is one for each core. start: a plan to begin
-    with (a Plan, a file, or steps); the result is never worse, and without a
-    machine it is that of the Plan or of the file. progress: called
-    with a Progress at each improvement and a few times a second; if it returns
+    with (a Plan, a file, or steps), or "schedule", the order of a module that
+    XLA has scheduled; the result is never worse, and without a machine it is
+    that of the Plan or of the file. progress: called with a Progress at each improvement and a few times a second; if it returns
     False, the search ends. Other keyword arguments are the program's options of
     the search (`regal.options()`), with underscores for hyphens.
 
@@ -145,6 +145,9 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
                       evaluations=evaluations, method=method, seed=seed,
                       threads=threads), _SEARCH_GROUPS, "optimize",
                  cost_unit="" if objective == "memory" else "ns")
+    if isinstance(start, str) and start == "schedule":
+        given.set("start", start)
+        start = None
     machine = _machine_for(machine, start)
     problem = _problem(context, graph, machine, given)
     begin = None

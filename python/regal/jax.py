@@ -6,7 +6,7 @@ order; then it assigns buffers. `capture` takes the module from there: each
 instruction of the entry is an op, in XLA's order. The module, and XLA's buffer
 assignment where the backend gives it, go to the library as one HloProto, which
 is also what ``--xla_dump_to`` leaves behind. All rules are in its reader
-(docs/formats.md).
+(docs/xla.md).
 """
 from __future__ import annotations
 
@@ -79,11 +79,6 @@ class Capture:
     def save(self, path: PathLike) -> None:
         """Writes the module: ``NAME.hlo.pb``, which the program reads."""
         pathlib.Path(path).write_bytes(self.hlo)
-
-    def save_order(self, plan: Plan, path: PathLike) -> None:
-        """Writes the names in the order of a plan, one a line."""
-        pathlib.Path(path).write_text(
-            "".join(f"{name}\n" for name in self.names(plan)))
 
 
 def capture(f: Any, *args: Any, donate_argnums: Any = None,

@@ -52,17 +52,31 @@ def test_a_training_step_from_xlas_order_to_a_better_one(tmp_path):
     assert captured.memory.aliases == 2 * 64 * 128 * 4
     assert 0.9 < captured.peak / captured.memory.peak < 1.01
 
-    plan = regal.optimize(captured.graph, regal.Machine(devices=1),
-                          objective="memory", start=captured.plan,
-                          evaluations=2000)
+    one = regal.Machine(devices=1)
+    plan = regal.optimize(captured.graph, one, objective="memory",
+                          start="schedule", evaluations=2000)
+    assert plan.before.peak_bytes[0] == captured.peak
     assert plan.peak_bytes[0] <= captured.peak
-    verified = regal.evaluate(captured.graph, regal.Machine(devices=1),
-                              order=plan.order)
-    assert verified.peak_bytes[0] == plan.peak_bytes[0]
-    captured.save_order(plan, tmp_path / "order")
-    written = (tmp_path / "order").read_text().splitlines()
-    assert sorted(written) == sorted(order)
+    plan.save(tmp_path / "step.order")
+    written = (tmp_path / "step.order").read_text().splitlines()
     assert written == captured.names(plan)
+    assert sorted(written) == sorted(order)
+    verified = regal.evaluate(captured.graph, one,
+                              plan=tmp_path / "step.order")
+    assert verified.peak_bytes[0] == plan.peak_bytes[0]
+
+
+def test_the_reader_has_xlas_report(tmp_path):
+    captured = rj.capture(train, WEIGHTS, X, X, donate_argnums=0)
+    info = captured.graph.info
+    assert info.has_schedule and info.schedule_peak_bytes == captured.peak
+    # Constants are resident, and not in memory_analysis().
+    assert captured.memory.peak <= info.reported_peak_bytes
+    assert info.reported_peak_bytes < captured.memory.peak + 4096
+    with pytest.raises(regal.InputError, match="has no schedule"):
+        graph = regal.Graph()
+        graph.add_op("a", run_ns=1)
+        regal.optimize(graph, start="schedule")
 
 
 def test_every_stage_of_a_function_gives_the_same_graph():

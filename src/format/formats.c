@@ -38,7 +38,8 @@ static bool is_json(const void *bytes, size_t size) {
   WRITTEN(json,   ".json",  NULL,   NO_OPTIONS,         is_json,              regal_json_graph_load, regal_json_graph_save) \
   READ(   onnx,   ".onnx",  NULL,   ONNX_OPTIONS,       regal_onnx_detect,    regal_onnx_load) \
   READ(   hlo_proto, ".hlopb", NULL, HLO_OPTIONS,      regal_hlo_proto_detect, regal_hlo_proto_load) \
-  READ(   hlo_text, ".hlo", NULL,   HLO_OPTIONS,        regal_hlo_text_detect, regal_hlo_text_load)
+  READ(   hlo_text, ".hlo", NULL,   HLO_OPTIONS,        regal_hlo_text_detect, regal_hlo_text_load) \
+  READ(   stablehlo, ".mlir", NULL, HLO_OPTIONS,       regal_stablehlo_detect, regal_stablehlo_load)
 /* clang-format on */
 
 /* A row declares its functions. */

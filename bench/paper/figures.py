@@ -72,15 +72,17 @@ def quantile(ordered, share):
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def histogram(session, name, title, xlabel, values, width, signed=True):
-    """Percent of the values in each bin; below zero in another colour."""
+def histogram(session, name, title, xlabel, values, width, signed=True,
+              total=None):
+    """Percent of `total` in each bin; below zero in another colour."""
+    total = total or max(1, len(values))
     bins = {}
     for value in values:
         bins[int(value // width)] = bins.get(int(value // width), 0) + 1
     span = range(min(bins, default=0), max(bins, default=0) + 1)
     session.write_csv(name, ("from", "to", "percent"),
                       [(number * width, (number + 1) * width,
-                        100 * bins.get(number, 0) / max(1, len(values)))
+                        100 * bins.get(number, 0) / total)
                        for number in span])
     middle = f"($1+{width / 2})"
     plot = (f"plot '{name}.csv' every ::1 using ($1>=0?{middle}:1/0):3 with "

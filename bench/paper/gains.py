@@ -42,9 +42,10 @@ def histogram(session, name, objective):
     file = figures.histogram(
         session, f"histogram_{name}_{objective}",
         f"{name}, {objective}: improvement of REGAL over BRKGA",
-        "improvement, %", values, 2)
+        "improvement, %", values, 2, total=score.graphs)
     return line, (file, f"{name.capitalize()} graphs, {objective}: improvement "
-                  "of REGAL over BRKGA per graph; ties are left out")
+                  "of REGAL over BRKGA, percent of all graphs; ties are not "
+                  "drawn")
 
 
 def histograms(session):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """regal.torch where there is no GPU: capture, apply, threads, tracing."""
 import collections
+import re
 
 import pytest
 

@@ -114,7 +114,7 @@
   TEXT(policy, "policy", 0, "FILE|NAME", "search", RESULT, \
     "policy that guides the search: a file, a name, rule or rule-depth") \
   CHOICE(actions, "actions", "greedy", "greedy|sample", "search", RESULT, \
-    "actions of a policy: the most likely, or sampled") \
+    "actions of a policy: the most likely, or sampled; train: in validation") \
   TEXT(settings, "settings", 0, "FILE|NAME", "search", RESULT, \
     "for tuned: from 'regal tune'; default: the included synthetic_OBJECTIVE") \
   INTEGER(evaluations, "evaluations", 0, 1, 1e15, "N", "search", RESULT, \
@@ -208,8 +208,10 @@
     "families of these sets go where they are there; may be repeated") \
   TEXT(figures, "figures", 0, "DIR", "dataset", HOW, \
     "write histograms (SVG, by gnuplot) and their data (CSV) here") \
-  CHOICE(preset, "preset", "default", "default|paper", "train", RESULT, \
-    "how to train: our recipe for the objective, or the paper's") \
+  CHOICE(preset, "preset", "default", "default|paper|paper-tf", \
+    "train", RESULT, \
+    "how to train: our recipe for the objective, the paper's, or that of its " \
+    "TensorFlow agents") \
   INTEGER(steps, "steps", 0, 1, 1000000000, "N", "train", RESULT, \
     "updates of the policy; from the preset if not given") \
   INTEGER(graphs_per_step, "graphs-per-step", 0, 1, REGAL_MOST_STEP_GRAPHS, \
@@ -233,6 +235,10 @@
     "gradient from rewards of sampled actions, or of moved parameters") \
   REAL(perturbation, "perturbation", 0.1, 1e-9, 1e3, "SIGMA", "train", RESULT, \
     "how far --estimator perturb moves parameters") \
+  REAL(baseline_weight, "baseline-weight", -1, 0, 1000, "WEIGHT", \
+    "train", RESULT, \
+    "weight of the learned baseline's squared error; from the preset if not " \
+    "given") \
   REAL(learning_rate, "learning-rate", 0, 1e-12, 1, "RATE", "train", RESULT, \
     "learning rate of Adam; from the preset if not given") \
   CHOICE(decay, "decay", "preset", "linear|none", "train", RESULT, \

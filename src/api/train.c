@@ -9,6 +9,7 @@
 #include "base/memory/limit.h"
 #include "cost/model/problem.h"
 #include "learn/train_run.h"
+#include "learn/train_settings.h"
 #include "regal_data.h"
 
 /* One graph of a split, or an augmented copy of it. */
@@ -145,8 +146,10 @@ static regal_status run_on(regal_context *context, regal_ranks *ranks,
                            const char *path, const regal_options *options,
                            regal_train_job *job, regal_training *training) {
   regal_dataset *dataset;
+  regal_options filled = *options; /* a preset may say something of devices */
+  REGAL_TRY(regal_train_fill(context, &filled));
   REGAL_TRY(regal_dataset_open(context, path, &dataset));
-  part train = {.context = context, .dataset = dataset, .options = options};
+  part train = {.context = context, .dataset = dataset, .options = &filled};
   part valid = train;
   regal_status status = collect_all(&train, &valid, path);
   job->dataset = checksum_of(dataset);

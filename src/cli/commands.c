@@ -209,7 +209,7 @@ static const regal_command commands[] = {
      "with --overwrite. With mpirun several processes share the work. The\n"
      "result depends neither on threads nor on processes.",
      "DATASET -o FILE", 1, 1, "train reading limits machine objective brkga",
-     "decoder seed threads max-memory time output json quiet verbose",
+     "actions decoder seed threads max-memory time output json quiet verbose",
      "regal train synthetic -o my.policy\n"
      "regal train graphs.zip --objective memory -o memory.policy\n"
      "regal train synthetic --preset paper --steps 1000 -o paper.policy\n"

@@ -64,6 +64,9 @@ const regal_decoder *regal_decoder_find(const char *name);
 regal_status regal_decoder_require(regal_context *context, const char *name,
                                    const regal_decoder **decoder);
 size_t regal_decoder_class_count(const regal_decoder *decoder);
+/* Whether both have the same classes of genes, so that what is said of the
+ * genes of one can be said of the other's. */
+bool regal_decoders_share_genes(const regal_decoder *a, const regal_decoder *b);
 /* The index of the class of that name; the count of classes when there is
  * none. */
 size_t regal_decoder_class(const regal_decoder *decoder, const char *name);
@@ -78,6 +81,7 @@ size_t regal_class_begin(const regal_decoder *decoder,
 /* All decoders, in the order of `regal methods`: regal_decoder_paper, ... */
 #define REGAL_DECODERS(ROW)                                                    \
   ROW(paper)                                                                   \
+  ROW(paper_late)                                                              \
   ROW(batched)                                                                 \
   ROW(clock)                                                                   \
   ROW(eft)                                                                     \

@@ -59,6 +59,16 @@ size_t regal_decoder_class_count(const regal_decoder *decoder) {
   return count;
 }
 
+bool regal_decoders_share_genes(const regal_decoder *a,
+                                const regal_decoder *b) {
+  size_t count = regal_decoder_class_count(a);
+  bool same = regal_decoder_class_count(b) == count;
+  for (size_t c = 0; same && c < count; c++)
+    same = !strcmp(a->classes[c].name, b->classes[c].name) &&
+           a->classes[c].domain == b->classes[c].domain;
+  return same;
+}
+
 size_t regal_decoder_class(const regal_decoder *decoder, const char *name) {
   size_t count = regal_decoder_class_count(decoder), c = 0;
   while (c < count && strcmp(decoder->classes[c].name, name) != 0)

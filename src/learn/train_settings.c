@@ -2,9 +2,12 @@
 /* Presets of training, and the numbers that a run is made of.
  *
  * `paper` is what section 4 and the appendix of the paper say: one sample of
- * each graph, a learned baseline, 100000 steps. `default` is ours, for each
- * objective: many short episodes instead of few long ones, and samples of one
- * graph compared with each other. docs/training.md has the measurements.
+ * each graph, a learned baseline, 100000 steps, sampled actions also when the
+ * policy is used, and the network of its agent for synthetic graphs. `paper-tf`
+ * is the same with the networks of its agents for TensorFlow graphs, one for
+ * each objective, and the memory limit of its run time task. `default` is ours,
+ * for each objective: many short episodes instead of few long ones, and samples
+ * of one graph compared with each other. docs/training.md has the measurements.
  */
 #include "learn/train_settings.h"
 
@@ -15,9 +18,9 @@
 #include "policy/features.h"
 
 /* Choices, as in the table of options. */
-enum { PRESET_DEFAULT, PRESET_PAPER };
 enum { REWARD_BEST, REWARD_TOP };
 enum { DECAY_LINEAR, DECAY_NONE };
+enum { ACTIONS_GREEDY, ACTIONS_SAMPLE };
 enum { HEADS_PLACEMENT, HEADS_SCHEDULING, HEADS_BOTH, HEADS_ALL };
 enum { TOP = 20 };
 
@@ -50,31 +53,65 @@ static const regal_option_value memory_preset[] = {
     {"heads", "scheduling"},
     {NULL, NULL}};
 
-static const regal_option_value paper_preset[] = {
+/* What all agents of the paper share. Transfer genes stay uniform. */
+static const regal_option_value paper_recipe[] = {
     {"steps", "100000"},
     {"samples", "1"},
     {"episode-evaluations", "1000"},
     {"reward", "best"},
     {"advantage", "learned"},
+    {"baseline-weight", "0.0001"},
     {"learning-rate", "0.0001"},
     {"decay", "none"},
     {"entropy", "0"},
     {"uniform-logit", "0"},
     {"heads", "both"},
+    {"placement-levels", "2"},
+    {"state-width", "32"},
+    {"actions", "sample"},
     {NULL, NULL}};
 
-static const regal_option_value every_preset[] = {
-    {"graphs-per-step", "4"}, {"clip", "10"}, {NULL, NULL}};
+/* "2 graph propagations and GRU node updates and aggregation using mean" */
+static const regal_option_value synthetic_agent[] = {{"rounds", "2"},
+                                                     {"update", "gru"},
+                                                     {"aggregation", "mean"},
+                                                     {"schedule-levels", "16"},
+                                                     {NULL, NULL}};
 
-static const regal_option_value *find_preset(const regal_options *options) {
-  if (options->preset == PRESET_PAPER)
-    return paper_preset;
-  return options->objective == REGAL_MEMORY ? memory_preset : runtime_preset;
-}
+/* "16 residual graph propagations [...] the aggregation used was sum"; the task
+ * is on devices with 16 GiB each. */
+static const regal_option_value runtime_agent[] = {
+    {"rounds", "16"},          {"update", "residual"},
+    {"aggregation", "sum"},    {"schedule-levels", "16"},
+    {"memory-limit", "16GiB"}, {NULL, NULL}};
+
+/* "16 propagations [...] the aggregation used was mean pooling", 16 actions for
+ * the placement of an op on two devices and 4 for its schedule: 2 levels each.
+ * The update is that of the paper's equation. */
+static const regal_option_value memory_agent[] = {{"rounds", "16"},
+                                                  {"update", "mlp"},
+                                                  {"aggregation", "mean"},
+                                                  {"schedule-levels", "2"},
+                                                  {NULL, NULL}};
+
+/* Of all presets. */
+static const regal_option_value common[] = {
+    {"graphs-per-step", "4"}, {"clip", "10"}, {NULL, NULL}};
+static const regal_option_value ours[] = {{"baseline-weight", "1"},
+                                          {NULL, NULL}};
+
+/* By preset, in the order of the table of options, and objective. */
+enum { PARTS = 2 };
+static const regal_option_value *const presets[][2][PARTS] = {
+    {{runtime_preset, ours}, {memory_preset, ours}},
+    {{paper_recipe, synthetic_agent}, {paper_recipe, synthetic_agent}},
+    {{paper_recipe, runtime_agent}, {paper_recipe, memory_agent}}};
 
 regal_status regal_train_fill(regal_context *context, regal_options *options) {
-  if (!regal_options_fill(options, find_preset(options)) ||
-      !regal_options_fill(options, every_preset))
+  bool memory = options->objective == REGAL_MEMORY, known = true;
+  for (int i = 0; i < PARTS; i++)
+    known &= regal_options_fill(options, presets[options->preset][memory][i]);
+  if (!known || !regal_options_fill(options, common))
     return regal_fail(context, REGAL_INTERNAL, "a preset of training is wrong");
   if (!regal_option_given(options, "valid-every"))
     options->valid_every = (options->steps + 9) / 10;
@@ -137,6 +174,8 @@ regal_status regal_train_settings_read(regal_context *context,
       .best_of = options->reward == REWARD_TOP ? TOP : 1,
       .estimator = (regal_estimator)options->estimator,
       .advantage = (regal_advantage)options->advantage,
+      .baseline_weight = options->baseline_weight,
+      .sampled = options->actions == ACTIONS_SAMPLE,
       .entropy = options->entropy,
       .entropy_floor = options->entropy_floor,
       .perturbation = options->perturbation,

@@ -30,11 +30,13 @@ typedef struct regal_train_settings {
   uint32_t best_of; /* the reward is the mean of so many best costs */
   regal_estimator estimator;
   regal_advantage advantage;
+  double baseline_weight; /* of the learned baseline's squared error */
   double entropy, entropy_floor;
   double perturbation; /* sigma */
   regal_adam_settings adam;
   uint64_t valid_every, valid_evaluations;
   uint32_t valid_graphs;
+  bool sampled;                /* actions in validation; else the likeliest */
   regal_brkga_settings brkga;  /* of episodes, with the decoder */
   regal_auto_settings teacher; /* refers to the options */
   regal_policy_config config;  /* all but what the problem says */

@@ -147,7 +147,8 @@ static void go_back(regal_trainer *t, size_t g, regal_real *gradient) {
                                .advantages = t->advantages + g * samples,
                                .entropy_weight = entropy_weight(t, g),
                                .baseline_targets = baseline ? &target : NULL,
-                               .baseline_weight = 1,
+                               .baseline_weight =
+                                   (regal_real)s->baseline_weight,
                                .batch_graphs = s->graphs};
   regal_network_backward(t->network, slot->work, &terms, gradient, NULL);
 }

@@ -13,9 +13,12 @@ typedef struct examination {
   size_t first; /* graph of this rank */
 } examination;
 
+/* Sampled actions are those that `regal optimize` draws with the seed, which an
+ * episode's is twice of (learn/episode.c). */
 static regal_status propose(const regal_trainer *t, const regal_task *task,
-                            const regal_worker *worker,
+                            const regal_worker *worker, uint64_t seed,
                             regal_proposal **proposal) {
+  uint64_t key = regal_random_key(seed >> 1, REGAL_PURPOSE_POLICY, 1, 0);
   uint8_t *actions =
       regal_alloc(worker->context,
                   regal_policy_actions(&t->network->config, task->encoding), 1);
@@ -23,7 +26,7 @@ static regal_status propose(const regal_trainer *t, const regal_task *task,
     return regal_fail_memory(worker->context);
   regal_status status =
       regal_guide_act(worker->context, "validation", t->network, task->encoding,
-                      NULL, actions, NULL);
+                      t->settings.sampled ? &key : NULL, actions, NULL);
   if (status == REGAL_OK)
     status = regal_propose(worker->context, t->betas, task->problem,
                            task->encoding, actions, proposal);
@@ -43,11 +46,12 @@ static regal_status examine(void *state, size_t item,
   double cost;
   if (spent > budget / 2)
     spent = budget / 2;
-  REGAL_TRY(propose(t, task, worker, &proposal));
+  uint64_t seed = regal_tasks_seed(t->valid, index);
+  REGAL_TRY(propose(t, task, worker, seed, &proposal));
   regal_episode episode = {.problem = task->problem,
                            .settings = &t->settings.brkga,
                            .proposal = proposal,
-                           .seed = regal_tasks_seed(t->valid, index),
+                           .seed = seed,
                            .evaluations = budget - spent,
                            .best_of = 1};
   regal_status status = regal_episode_run(worker, &episode, &cost);

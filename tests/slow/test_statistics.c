@@ -42,17 +42,17 @@ static void check(regal_context *context, const brkga_setting *setting,
 }
 
 static void test_standard(void **state) {
-  check(*state, &(brkga_setting){"wait", 100, .20, .15},
+  check(*state, &(brkga_setting){"wait", 100, .20, .15, NULL},
         &(expectation){20.2, 85, 21.0, 27.0, 26.1});
 }
 
 static void test_control_as_transfers(void **state) {
-  check(*state, &(brkga_setting){"transfer", 100, .20, .15},
+  check(*state, &(brkga_setting){"transfer", 100, .20, .15, NULL},
         &(expectation){20.8, 82, 22.1, 40.2, 36.9});
 }
 
 static void test_half_the_population(void **state) {
-  check(*state, &(brkga_setting){"wait", 50, .20, .15},
+  check(*state, &(brkga_setting){"wait", 50, .20, .15, NULL},
         &(expectation){15.1, 15, 20.2, 24.5, 21.4});
 }
 

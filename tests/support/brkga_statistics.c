@@ -116,6 +116,8 @@ regal_status brkga_statistics_measure(regal_context *context,
   regal_options *options = &measurement.options;
   regal_options_init(options);
   REGAL_TRY(regal_options_set(context, options, "control", setting->control));
+  if (setting->decoder)
+    REGAL_TRY(regal_options_set(context, options, "decoder", setting->decoder));
   options->population = setting->population;
   options->elites = setting->elites;
   options->mutants = setting->mutants;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The statistics of BRKGA on the paper's synthetic graphs, unfiltered: how much
  * 10K evaluations improve on 1K, how many graphs pass the paper's filter, and
- * the gap to the lower bound at 5K. Two devices, transfers free and blocking,
- * decoder paper. */
+ * the gap to the lower bound at 5K. Two devices, transfers free and blocking.
+ */
 #ifndef REGAL_TESTS_BRKGA_STATISTICS_H
 #define REGAL_TESTS_BRKGA_STATISTICS_H
 
@@ -12,6 +12,7 @@ typedef struct brkga_setting {
   const char *control; /* wait or transfer */
   int population;
   double elites, mutants; /* shares; the elite bias is 0.7 */
+  const char *decoder;    /* NULL: paper */
 } brkga_setting;
 
 /* A running mean with its standard deviation. */

@@ -312,7 +312,12 @@ static void test_errors(void **state) {
       {BOTH BOTH, "t:6: a second function \"@both\""},
       {MAIN("%a: tensor<4xf32>",
             "%0 = stablehlo.while(%x = %a) : tensor<4xf32>\n" RETURN),
-       "t:2: a loop with 0 regions"},
+       "t:2: a loop with 0 regions and 1 value"},
+      {MAIN("%p: tensor<i1>",
+            "%0 = \"stablehlo.while\"() ({\nstablehlo.return %p : "
+            "tensor<i1>\n}, "
+            "{\nstablehlo.return\n}) : () -> tensor<4xf32>\n" RETURN),
+       "t:2: a loop with 2 regions and 0 values"},
       {MAIN("%a: tensor<4xf32>", "%0 = stablehlo.optimization_barrier : "
                                  "tensor<4xf32>, tensor<4xf32>"),
        "t:2: a barrier without values"},

@@ -9,6 +9,8 @@
 #include "learn/advantages.h"
 #include "learn/checkpoint.h"
 #include "learn/episode.h"
+#include "learn/train_settings.h"
+#include "policy/policy_file.h"
 #include "regal_data.h"
 #include "regal_train.h"
 #include "support/failing_allocator.h"
@@ -400,10 +402,69 @@ static void test_paper(void **state) {
   assert_int_equal(made.evaluations, 8 * 3 * 120);
 }
 
+/* Every preset is a whole recipe; what is given stays. */
+static void test_presets(void **state) {
+  enum { DEFAULT, PAPER, PAPER_TF };
+  for (int preset = DEFAULT; preset <= PAPER_TF; preset++)
+    for (int objective = 0; objective < 2; objective++) {
+      regal_options o;
+      regal_options_init(&o);
+      o.preset = preset;
+      o.objective = objective;
+      o.clip = 7;
+      assert_int_equal(regal_train_fill(*state, &o), REGAL_OK);
+      bool tf = preset == PAPER_TF;
+      assert_true(o.baseline_weight == (preset ? 1e-4 : 1));
+      assert_int_equal(o.steps, preset ? 100000 : 6000);
+      assert_int_equal(o.actions, preset != DEFAULT);
+      assert_int_equal(o.rounds, tf ? 16 : 2);
+      assert_int_equal(o.update, tf ? objective : 2); /* residual, mlp, gru */
+      assert_int_equal(o.aggregation, tf && !objective);
+      assert_int_equal(o.placement_levels, 2);
+      assert_int_equal(o.schedule_levels, tf && objective ? 2 : 16);
+      assert_int_equal(o.memory_limit,
+                       tf && !objective ? INT64_C(16) << 30 : 0);
+      assert_int_equal(o.graphs_per_step, 4);
+      assert_true(o.clip == 7);
+    }
+}
+
+/* The paper's network and action space: two heads, transfer genes uniform. */
+static void test_paper_tf(void **state) {
+  regal_options options = quick("tf.policy");
+  regal_policy *policy;
+  options.preset = 2;
+  options.samples = 0;
+  options.steps = 2;
+  options.state_width = 4;
+  assert_true(train(*state, &options).finished);
+  assert_int_equal(regal_policy_load(*state, "tf.policy", &policy), REGAL_OK);
+  assert_int_equal(policy->network->config.update, REGAL_UPDATE_RESIDUAL);
+  assert_false(policy->network->config.mean_aggregation);
+  assert_int_equal(policy->network->config.head_count, 2);
+  regal_policy_free(policy);
+}
+
+/* A baseline of no weight stays as it was made: only the policy's part of the
+ * gradient is left. */
+static void test_baseline_weight(void **state) {
+  double norm[2];
+  for (int i = 0; i < 2; i++) {
+    regal_options options = quick("weight.policy");
+    options.preset = 1;
+    options.samples = 0;
+    options.steps = 1;
+    options.overwrite = true;
+    options.baseline_weight = i;
+    norm[i] = train(*state, &options).gradient_norm;
+  }
+  assert_true(norm[0] > 0 && norm[0] < norm[1]);
+}
+
 /* -- Validation ------------------------------------------------------------ */
 
 static double optimize(regal_context *context, const char *path,
-                       const char *method, int64_t seed) {
+                       const char *method, int64_t seed, bool sampled) {
   regal_options options;
   regal_graph *graph;
   regal_result *result;
@@ -413,6 +474,7 @@ static double optimize(regal_context *context, const char *path,
     snprintf(options.policy, sizeof options.policy, "valid.policy");
   snprintf(options.decoder, sizeof options.decoder, "paper");
   options.evaluations = 900;
+  options.actions = sampled;
   options.seed = seed;
   options.threads = 1;
   assert_int_equal(regal_graph_load(context, path, &options, &graph), REGAL_OK);
@@ -424,14 +486,16 @@ static double optimize(regal_context *context, const char *path,
 }
 
 /* What training says is what `regal optimize` does. */
-static void test_validation(void **state) {
+static void check_validation(regal_context *context, bool sampled) {
   regal_options options = quick("valid.policy");
   regal_dataset *dataset;
   double sum = 0;
   int64_t seed = 0;
   options.valid_evaluations = 900;
-  regal_training made = train(*state, &options);
-  assert_int_equal(regal_dataset_open(*state, "set.zip", &dataset), REGAL_OK);
+  options.actions = sampled;
+  options.overwrite = true;
+  regal_training made = train(context, &options);
+  assert_int_equal(regal_dataset_open(context, "set.zip", &dataset), REGAL_OK);
   for (size_t i = 0; i < regal_dataset_count(dataset); i++) {
     const regal_entry *entry = regal_dataset_entry(dataset, i);
     char path[200];
@@ -439,12 +503,17 @@ static void test_validation(void **state) {
       continue;
     snprintf(path, sizeof path, "set.zip:%s", entry->name);
     seed++;
-    sum += 100 * (1 - optimize(*state, path, "regal", seed) /
-                          optimize(*state, path, "brkga", seed));
+    sum += 100 * (1 - optimize(context, path, "regal", seed, sampled) /
+                          optimize(context, path, "brkga", seed, sampled));
   }
   regal_dataset_free(dataset);
   assert_int_equal(seed, 2);
   assert_true(fabs(sum / 2 - made.best_valid) < 1e-9);
+}
+
+static void test_validation(void **state) {
+  check_validation(*state, false);
+  check_validation(*state, true);
 }
 
 /* -- Trainers of their own ------------------------------------------------- */
@@ -766,6 +835,9 @@ int main(void) {
       CONTEXT_TEST(test_every_kind),
       CONTEXT_TEST(test_every_decoder),
       CONTEXT_TEST(test_paper),
+      CONTEXT_TEST(test_presets),
+      CONTEXT_TEST(test_paper_tf),
+      CONTEXT_TEST(test_baseline_weight),
       CONTEXT_TEST(test_validation),
       CONTEXT_TEST(test_loads_once),
       cmocka_unit_test(test_failing_validation),

@@ -276,9 +276,10 @@ static int64_t count_trips(const regal_mlir *m, const regal_mlir_region *region,
 static regal_status close_loop(regal_mlir *m, regal_mlir_region *region,
                                regal_mlir_op *op) {
   uint32_t tuple = 0;
-  if (op->regions != 2)
-    return regal_mlir_fail_at(m, op->name.line, "a loop with %u region%s",
-                              op->regions, regal_plural(op->regions));
+  if (op->regions != 2 || !op->operands)
+    return regal_mlir_fail_at(
+        m, op->name.line, "a loop with %u region%s and %u value%s", op->regions,
+        regal_plural(op->regions), op->operands, regal_plural(op->operands));
   op->trips = count_trips(m, region, op);
   REGAL_TRY(regal_mlir_add_tuple(m, region, op, op->operands, &op->captures[1],
                                  &tuple));

@@ -115,6 +115,16 @@ static const regal_shipped_policy *shipped_by_name(const char *name) {
 
 /* -- Any ------------------------------------------------------------------- */
 
+/* A policy is for its own decoder, and for another one with the same genes if
+ * the user names that. */
+static void adopt_decoder(const regal_options *options,
+                          regal_policy_config *config) {
+  const regal_decoder *made_for = regal_decoder_find(config->decoder);
+  const regal_decoder *wanted = regal_decoder_find(options->decoder);
+  if (made_for && wanted && regal_decoders_share_genes(made_for, wanted))
+    snprintf(config->decoder, sizeof config->decoder, "%s", wanted->name);
+}
+
 static regal_status open_policy(regal_context *context,
                                 const regal_options *options,
                                 const regal_problem *problem, const char *name,
@@ -127,6 +137,7 @@ static regal_status open_policy(regal_context *context,
   else
     REGAL_TRY(regal_policy_load(context, name, &policy));
   const regal_policy_config *config = &policy->network->config;
+  adopt_decoder(options, &policy->network->config);
   regal_status status =
       regal_policy_check(context, name, config, problem->objective,
                          options->decoder[0] ? options->decoder : NULL);

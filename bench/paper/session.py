@@ -32,7 +32,7 @@ class Session:
 
     def call(self, *words, check=True):
         done = subprocess.run([self.regal, *map(str, words)], text=True,
-                              capture_output=True)
+                              capture_output=True, cwd=self.work)
         if check and done.returncode:
             sys.exit(f"reproduce: regal {' '.join(map(str, words))}: "
                      f"{done.stderr.strip()}")
@@ -54,6 +54,11 @@ class Session:
 
     # -- Runs ------------------------------------------------------------------
 
+    def short(self, method):
+        """As the table has it: files of the work folder without their folder,
+        so that the folder can be moved."""
+        return method.replace(f"{self.work}/", "")
+
     def bench(self, graphs, methods, budgets, objective, seeds=None, copies=0):
         """Makes sure that the table has these runs; graphs as sets.py has
         them."""
@@ -62,8 +67,8 @@ class Session:
             by_path.setdefault(graph.path, []).append(graph)
         for path, members in by_path.items():
             words = ["bench", *(f"{path}:{graph.name}" for graph in members),
-                     "--methods", ",".join(self.for_archive(methods, path,
-                                                            objective)),
+                     "--methods", self.short(",".join(
+                         self.for_archive(methods, path, objective))),
                      "--budgets", ",".join(map(str, budgets)), "--seeds",
                      seeds or self.size("seeds"), "--objective", objective,
                      "-o", self.table, "--quiet"]

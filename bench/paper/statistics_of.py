@@ -30,6 +30,7 @@ class Runs:
     def __init__(self, session, graphs, objective, copies=0):
         self.keys = [(graph.dataset, graph.name, str(copy))
                      for graph in graphs for copy in range(copies + 1)]
+        self.short = session.short
         wanted = set(self.keys)
         self.costs, self.seconds = {}, {}
         self.best, self.bound = {}, {}
@@ -49,8 +50,11 @@ class Runs:
         self.best[key] = min(cost, self.best.get(key, cost))
         self.bound[key] = max(float(row["bound"]), self.bound.get(key, 0))
 
+    def name(self, entry):
+        return self.short(entry.method), entry.budget
+
     def costs_of(self, entry):
-        return self.costs.get((entry.method, entry.budget), {})
+        return self.costs.get(self.name(entry), {})
 
     def mean_cost(self, entry, key):
         seeds = self.costs_of(entry).get(key)
@@ -85,7 +89,7 @@ class Runs:
         bounds = [100 * (self.mean_cost(entry, key) / self.bound[key] - 1)
                   for key in each if self.bound[key] > 0]
         seconds = [value for key in each for value in
-                   self.seconds[(entry.method, entry.budget)][key]]
+                   self.seconds[self.name(entry)][key]]
         mean, error = mean_and_error(values)
         gap, gap_error = mean_and_error(gaps)
         return Score(len(each), mean, error, self.deviation(entry, reference),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import regal
+from conftest import SOURCES
 
 
 def rich():
@@ -182,3 +183,15 @@ def test_reading_options(demo):
 def test_notes(demo):
     assert all(note.kind in ("assumed", "dropped", "joined", "warning")
                for note in demo.notes)
+
+
+def test_modules_of_xla(tmp_path):
+    g = regal.Graph.load(SOURCES / "tests" / "hlo" / "good" / "step.hlo.pb")
+    assert g.info.has_schedule
+    assert 0 < g.info.schedule_peak_bytes <= g.info.reported_peak_bytes
+    result = regal.optimize(g, regal.Machine(1), objective="memory",
+                            start="schedule", evaluations=50)
+    assert result.peak_bytes[0] < g.info.schedule_peak_bytes
+    result.save(tmp_path / "step.order")
+    lines = (tmp_path / "step.order").read_text().split()
+    assert sorted(lines) == sorted(op.name for op in g.ops)

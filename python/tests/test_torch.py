@@ -293,9 +293,10 @@ def test_a_written_input_that_starts_to_move_is_copied_back():
         return Captured(Counting([inputs[1], inputs[2]]), [], inputs)
 
     slots = Slots(capture, [0, 1], [2], [torch.empty(4)], protected=[1])
+    large = torch.zeros(1000)
     states = [torch.full((4,), float(step)) for step in range(8)]
     for step, state in enumerate(states):
-        served = slots.call((torch.zeros(1000), state, torch.ones(4)))
+        served = slots.call((large, state, torch.ones(4)))
         expected = step + 1.0 if served is not None else step
         assert state.tolist() == [expected] * 4
     assert served is not None

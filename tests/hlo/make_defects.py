@@ -263,6 +263,9 @@ BINARIES = {
                              rest=schedule(_1=[1, 1])),
     "schedule_unknown": module(computation("main", 1, 2, A, N),
                                rest=schedule(_1=[1, 6])),
+    "schedule_of_one_twice": module(
+        computation("main", 1, 2, A, N),
+        rest=schedule(_1=[1, 2]) + schedule(_1=[1, 2])),
     "schedule_not_topological": module(computation("main", 1, 2, A, N),
                                        rest=schedule(_1=[2, 1])),
 }

@@ -182,6 +182,18 @@ static void pass_on(regal_hlo_flow *flow, uint32_t op) {
   }
 }
 
+/* An op with more pairs of an output and a value that it reads is none that
+ * works element by element. */
+#define MOST_PAIRS ((uint64_t)1 << 20)
+
+static bool has_few_pairs(const regal_hlo_flow *flow,
+                          const regal_hlo_instruction *at) {
+  uint64_t values = 0;
+  for (uint32_t i = 0; i < at->operands; i++)
+    values += flow->computation->instruction[at->operand[i]].shape.leaves;
+  return values * at->shape.leaves <= MOST_PAIRS;
+}
+
 /* Puts the inputs over which the output may be written first. */
 static bool find_reusable(regal_hlo_flow *flow, uint32_t op, uint32_t output) {
   uint32_t position = flow->op[op].instruction;
@@ -209,6 +221,7 @@ static regal_status make_tensors(regal_hlo_flow *flow, uint32_t op) {
   uint32_t position = flow->op[op].instruction;
   const regal_hlo_instruction *at = &flow->computation->instruction[position];
   const regal_hlo_instruction *shape = regal_hlo_flow_shape(flow, at);
+  bool shares = shape == at && has_few_pairs(flow, at);
   for (uint32_t i = 0; i < shape->shape.leaves; i++) {
     regal_hlo_value *value =
         &flow->value[flow->leaf[flow->leaf_begin[position] + i]];
@@ -220,10 +233,10 @@ static regal_status make_tensors(regal_hlo_flow *flow, uint32_t op) {
                             "with its outputs, the values of its computation "
                             "are beyond 2^62 bytes");
     value->buffer = flow->tensors;
-    flow->tensor[flow->tensors++] = (regal_hlo_tensor){
-        .op = op,
-        .bytes = shape->leaf[i]->bytes,
-        .may_reuse = shape == at && find_reusable(flow, op, i)};
+    flow->tensor[flow->tensors++] =
+        (regal_hlo_tensor){.op = op,
+                           .bytes = shape->leaf[i]->bytes,
+                           .may_reuse = shares && find_reusable(flow, op, i)};
   }
   return REGAL_OK;
 }

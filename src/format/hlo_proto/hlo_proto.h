@@ -32,6 +32,7 @@ typedef struct regal_hlo_proto_reader {
   regal_hlo_module *module;
   const regal_hlo_wire_module *from;
   regal_hlo_ids computations;
+  regal_hlo_ids sequences;    /* of the schedule, by their computations */
   regal_hlo_ids instructions; /* of the computation at hand */
 } regal_hlo_proto_reader;
 
@@ -48,6 +49,8 @@ regal_status regal_hlo_proto_instruction(regal_hlo_proto_reader *reader,
 regal_status regal_hlo_proto_link(regal_hlo_proto_reader *reader,
                                   const regal_hlo_wire_instruction *from,
                                   regal_hlo_instruction *to);
+/* Finds the sequences of the schedule. */
+regal_status regal_hlo_proto_index_schedule(regal_hlo_proto_reader *reader);
 /* Sets order: [instructions] file positions in the order in which they run:
  * schedule.c. */
 regal_status

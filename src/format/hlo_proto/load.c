@@ -178,6 +178,7 @@ static regal_status read_aliases(const regal_hlo_proto_reader *reader) {
 
 static regal_status read_module(regal_hlo_proto_reader *reader) {
   regal_hlo_module *module = reader->module;
+  REGAL_TRY(regal_hlo_proto_index_schedule(reader));
   REGAL_TRY(read_computations(reader));
   REGAL_TRY(read_aliases(reader));
   module->is_scheduled =

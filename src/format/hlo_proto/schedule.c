@@ -6,13 +6,29 @@
 
 typedef RegalHloWire__HloScheduleProto__InstructionSequence sequence;
 
+regal_status regal_hlo_proto_index_schedule(regal_hlo_proto_reader *reader) {
+  const RegalHloWire__HloScheduleProto *schedule = reader->from->schedule;
+  regal_hlo_module *module = reader->module;
+  regal_hlo_ids *ids = &reader->sequences;
+  ids->count = schedule ? (uint32_t)schedule->n_sequences : 0;
+  ids->list = regal_arena_alloc(&module->arena, ids->count, sizeof *ids->list);
+  if (!ids->list)
+    return regal_fail_memory(module->context);
+  for (uint32_t i = 0; i < ids->count; i++)
+    ids->list[i] = (regal_hlo_id){schedule->sequences[i]->key, i};
+  uint32_t twice = regal_hlo_ids_sort(ids);
+  if (twice == REGAL_NONE)
+    return REGAL_OK;
+  return regal_fail(module->context, REGAL_BAD_INPUT,
+                    "%s: the schedule has two sequences for computation %lld",
+                    module->path, (long long)ids->list[twice].id);
+}
+
 static const sequence *find_sequence(const regal_hlo_proto_reader *reader,
                                      int64_t computation) {
-  const RegalHloWire__HloScheduleProto *schedule = reader->from->schedule;
-  for (size_t i = 0; schedule && i < schedule->n_sequences; i++)
-    if (schedule->sequences[i]->key == computation)
-      return schedule->sequences[i]->value;
-  return NULL;
+  uint32_t found = regal_hlo_ids_find(&reader->sequences, computation);
+  return found == REGAL_NONE ? NULL
+                             : reader->from->schedule->sequences[found]->value;
 }
 
 static regal_status fail(const regal_hlo_proto_reader *reader,

@@ -75,10 +75,12 @@ static regal_status copy_callee(const copier *outer,
   return REGAL_OK;
 }
 
+/* A function begins with them. */
 static uint32_t count_parameters(const regal_hlo_computation *of) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < of->count; i++)
-    count += of->instruction[i].opcode->opcode == REGAL_HLO_PARAMETER;
+  while (count < of->count &&
+         of->instruction[count].opcode->opcode == REGAL_HLO_PARAMETER)
+    count++;
   return count;
 }
 

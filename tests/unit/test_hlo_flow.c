@@ -422,6 +422,19 @@ static void other_forms(void **state) {
   regal_graph_free(other);
 }
 
+/* Line ends of other systems, and a header that ends with the schedule. */
+static void line_ends(void **state) {
+  regal_graph *graph = loaded_graph(
+      *state,
+      "HloModule m, is_scheduled=true\r\n\r\nENTRY main {\r\n"
+      "p = f32[8]{0} parameter(0)\r\n"
+      "ROOT n = f32[8]{0} negate(p), metadata={op_name=\"a\"}\r\n}\r\n",
+      NULL);
+  assert_true(graph->has_schedule);
+  assert_int_equal(graph->schedule_peak_bytes, 64);
+  regal_graph_free(graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(nested_tuples, setup, teardown),
@@ -447,6 +460,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(sizes, setup, teardown),
       cmocka_unit_test_setup_teardown(times, setup, teardown),
       cmocka_unit_test_setup_teardown(other_forms, setup, teardown),
+      cmocka_unit_test_setup_teardown(line_ends, setup, teardown),
   };
   return cmocka_run_group_tests_name("hlo_flow", tests, NULL, NULL);
 }

@@ -51,10 +51,14 @@ static const char *comment_end(const regal_hlo_scanner *s) {
   return NULL;
 }
 
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
 void regal_hlo_skip(regal_hlo_scanner *s) {
   while (s->at < s->end) {
     const char *end;
-    if (*s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == '\n')
+    if (is_blank(*s->at) || *s->at == '\n')
       pass(s, s->at + 1);
     else if ((end = comment_end(s)))
       pass(s, end);
@@ -195,6 +199,8 @@ regal_status regal_hlo_value_span(regal_hlo_scanner *s, regal_hlo_span *value) {
   if (depth)
     return regal_hlo_scan_fail(s, "brackets that are closed");
   pass(s, at);
+  while (at > value->begin && is_blank(at[-1]))
+    at--;
   value->end = at;
   return REGAL_OK;
 }

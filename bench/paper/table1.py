@@ -26,12 +26,15 @@ def gas_policy(session, name, objective):
 
 def regal_entries(session, name, objective, budget):
     """REGAL, and random search, with the shipped policy of the paper's
-    chromosome; and with others that are shipped for the set."""
+    chromosome; and with others that are shipped for the set. "late" is the
+    other reading of the paper's decoder."""
     policy = training.best_shipped(name, objective)
     if not policy:
         return []
     entries = [Entry("idrs", f"idrs policy={policy}", budget),
-               Entry("regal", f"regal policy={policy}", budget)]
+               Entry("regal", f"regal policy={policy}", budget),
+               Entry("regal, late",
+                     f"regal policy={policy} decoder=paper-late", budget)]
     other = f"{name}_{objective}"
     if other != policy and training.shipped(other):
         entries.append(Entry(f"regal ({other})", f"regal policy={other}",
@@ -45,6 +48,7 @@ def entries_of(session, name, objective):
     gas = gas_policy(session, name, objective)
     entries = [Entry("gp-dfs", "gp-dfs", "none"),
                Entry("local", "local", budget), reference(session),
+               Entry("brkga, late", "brkga decoder=paper-late", budget),
                Entry("tuned", "tuned", budget),
                Entry("gas", f"gas policy={gas}", budget),
                *regal_entries(session, name, objective, budget),

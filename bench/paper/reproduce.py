@@ -65,6 +65,9 @@ def read_arguments():
 
 def make_page(session, sections, arguments):
     build = session.call("--version").stdout.strip()
+    builds = sorted({row["build"] for row in session.rows()})
+    if len(builds) > 1:
+        build += f"; its runs are of commits {' and '.join(builds)}"
     command = {"full": "make reproduce", "quick": "make reproduce QUICK=1",
                "tiny": "make reproduce TINY=1"}[session.scale]
     folder = page.os.path.relpath(session.out, arguments.page.parent)

@@ -70,6 +70,7 @@ def make_page(session, sections, arguments):
         build += f"; its runs are of commits {' and '.join(builds)}"
     command = {"full": "make reproduce", "quick": "make reproduce QUICK=1",
                "tiny": "make reproduce TINY=1"}[session.scale]
+    command += " MIX=1" if session.mix else ""
     folder = page.os.path.relpath(session.out, arguments.page.parent)
     sections = [section._replace(text=section.text.replace("RESULTS", folder))
                 for section in sections]

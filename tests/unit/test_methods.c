@@ -131,7 +131,7 @@ static void test_budgets(void **state) {
         used += check_budget(b, budgets[i]);
     }
   }
-  assert_int_equal(methods, 2 * 11);
+  assert_int_equal(methods, 2 * 12);
   assert_true(used > methods * 5);
 }
 

@@ -3,7 +3,7 @@
  * all machines, with groups, parameters and outputs written over inputs: the
  * excess is that of a walk over the whole order, whatever has been kept, taken
  * back, or accepted without counting; and what is kept is what building it anew
- * gives. */
+ * gives. The room that lets moves pass without counting is never overstated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,6 +155,22 @@ static double violation_anew(fixture *f) {
   return regal_order_within_set(&f->anew, NULL, &fitness);
 }
 
+/* Room that was followed is never more than what there is. */
+static void check_room(fixture *f) {
+  const regal_order_slack *room = &f->within.room, *anew = &f->anew.room;
+  uint32_t ops = f->problem->ops;
+  for (uint32_t a = 0; f->within.has_slack && a < f->problem->devices; a++) {
+    if (f->problem->limit[a] == REGAL_UNLIMITED)
+      continue;
+    assert_true(room->least[a] > 0 && room->least[a] <= anew->least[a]);
+    for (uint32_t i = 0; i < ops; i++) {
+      int64_t left = room->row[(size_t)a * ops + i] - room->common[a];
+      assert_true(left <= anew->row[(size_t)a * ops + i]);
+      assert_true(room->least[a] <= left);
+    }
+  }
+}
+
 static void run_moves(fixture *f, uint32_t moves) {
   double kept = violation_anew(f);
   for (uint32_t i = 0; i < moves; i++) {
@@ -182,6 +198,7 @@ static void run_moves(fixture *f, uint32_t moves) {
     }
     regal_order_within_done(&f->within);
     assert_true(kept == violation_anew(f));
+    check_room(f);
   }
 }
 

@@ -2,10 +2,13 @@
 /* Moves within memory limits: see anneal/order/within.h. */
 #include "anneal/order/within.h"
 
-/* Building an account anew takes as long as so many moves, about: a slack that
- * lasts for fewer is not worth it. */
+/* To find the room of an order, and then to build an account anew, takes as
+ * long as so many moves with an account, about: a slack that lasts for fewer is
+ * not worth it. Every walk takes no less. */
 #define WORTH_MOVES 24
-#define WORTH_WALKS 16 /* a walk takes no less */
+#define WORTH_WALKS 2
+/* As many usual changes as a slack must cover for batched transfers. */
+#define WORTH_BATCHES 24
 #define FIRST_WAIT 16
 #define LONGEST_WAIT 65536
 
@@ -35,7 +38,7 @@ void regal_order_within_layout(regal_order_within *within, regal_carver *carver,
     regal_limits_layout(&within->limits, carver, problem, order->op_at,
                         order->position);
   if (problem->limited)
-    regal_order_slack_layout(&within->room, carver, problem);
+    regal_order_slack_layout(&within->room, carver, order);
   regal_walk_layout(&within->walk, carver, problem);
 }
 
@@ -45,7 +48,7 @@ void regal_order_within_create(regal_order_within *within) {
   if (within->can_count)
     regal_limits_create(&within->limits);
   if (within->by != REGAL_ORDER_NO_LIMIT)
-    regal_order_slack_create(&within->room, within->order->problem);
+    regal_order_slack_create(&within->room);
 }
 
 /* -- The account ----------------------------------------------------------- */
@@ -114,29 +117,42 @@ static void finish(regal_order_within *within, bool keeps) {
 
 /* -- The slack ------------------------------------------------------------- */
 
-static bool lasts_long(const regal_order_within *within, int64_t slack) {
-  int64_t moves = within->by == REGAL_ORDER_WALKS ? WORTH_WALKS : WORTH_MOVES;
-  return slack / moves > within->room.usual_change;
-}
-
+/* Without a walk or late transfers there must be much of it: else an order soon
+ * comes near its limits. */
 bool regal_order_within_wants_late(regal_order_within *within) {
   const regal_problem *problem = within->order->problem;
   within->by = counts_of(within);
   return within->can_count && regal_order_may_be_late(problem) &&
-         !lasts_long(within,
-                     regal_order_slack_find(&within->room, within->order));
+         regal_order_slack_find(&within->room) / WORTH_BATCHES <=
+             within->room.usual_change;
 }
 
-/* Of the order that is kept. Where it lasts for few moves, it is longer until
- * it is looked at again. */
+/* Of the order at hand. */
 static void find_slack(regal_order_within *within) {
-  int64_t slack = regal_order_slack_find(&within->room, within->order);
+  within->has_slack = regal_order_slack_find(&within->room) > 0;
+  within->lasted = 0;
+}
+
+/* Where the slack has lasted for few moves, it is longer until it is looked for
+ * again. */
+static void end_slack(regal_order_within *within) {
   uint32_t wait = within->wait ? 2 * within->wait : FIRST_WAIT;
-  bool lasts = lasts_long(within, slack);
-  wait = wait < LONGEST_WAIT ? wait : LONGEST_WAIT;
-  within->slack = lasts ? slack : 0;
-  within->wait = lasts ? 0 : wait;
+  within->wait = wait < LONGEST_WAIT ? wait : LONGEST_WAIT;
   within->waited = 0;
+  within->has_slack = false;
+}
+
+/* It is used up: there may be more of it, but only where it lasted. */
+static void renew_slack(regal_order_within *within) {
+  uint32_t worth = within->by == REGAL_ORDER_WALKS ? WORTH_WALKS : WORTH_MOVES;
+  if (within->lasted >= worth) {
+    within->wait = 0;
+    find_slack(within);
+  } else {
+    within->has_slack = false;
+  }
+  if (!within->has_slack)
+    end_slack(within);
 }
 
 static void toggle(regal_order_within *within, uint32_t toggled) {
@@ -146,11 +162,12 @@ static void toggle(regal_order_within *within, uint32_t toggled) {
 
 /* Whether the move at hand is covered by the slack. */
 static bool use_slack(regal_order_within *within, uint32_t toggled) {
-  if (within->slack == 0)
+  if (!within->has_slack)
     return false;
-  int64_t used = regal_order_slack_used(&within->room, within->order);
-  within->slack -= used < within->slack ? used : within->slack;
-  if (within->slack == 0)
+  within->lasted++;
+  if (!regal_order_slack_follow(&within->room))
+    renew_slack(within);
+  if (!within->has_slack)
     return false;
   within->stale = true;
   toggle(within, toggled);
@@ -170,6 +187,8 @@ double regal_order_within_set(regal_order_within *within,
   within->wait = 0;
   within->rebuilt = false;
   find_slack(within);
+  if (!within->has_slack)
+    end_slack(within);
   return violation;
 }
 
@@ -216,13 +235,16 @@ bool regal_order_within_try(regal_order_within *within, uint32_t toggled,
 
 void regal_order_within_done(regal_order_within *within) {
   regal_fitness fitness;
-  if (within->slack > 0)
+  if (within->has_slack)
     return;
   if (within->rebuilt && within->stale)
     rebuild(within, &fitness);
   within->rebuilt = false;
-  if (within->waited++ >= within->wait)
-    find_slack(within);
+  if (within->waited++ < within->wait)
+    return;
+  find_slack(within);
+  if (!within->has_slack)
+    end_slack(within);
 }
 
 uint32_t regal_order_within_draw(const regal_order_within *within,

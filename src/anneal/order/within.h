@@ -43,8 +43,9 @@ typedef struct regal_order_within {
   regal_walk walk;
 
   regal_order_slack room;
-  int64_t slack; /* that is left; 0: memory is counted */
-  uint32_t wait; /* moves to count before it is looked for again */
+  bool has_slack;  /* else memory is counted */
+  uint32_t lasted; /* moves since the slack was found */
+  uint32_t wait;   /* moves to count before it is looked for again */
   uint32_t waited;
   bool can_count; /* late transfers by anneal/memory/limits.h */
   bool stale;     /* the account is not of what is kept */

@@ -23,6 +23,7 @@
 #include "anneal/driver/anneal.h"
 #include "anneal/driver/annealers.h"
 #include "anneal/order/memory.h"
+#include "anneal/phase/held.h"
 #include "anneal/schedules.h"
 #include "cost/model/running_cost.h"
 #include "heuristic/heuristics.h"
@@ -30,9 +31,20 @@
 /* Of what is left of the budget: for a plan that ignores the memory limit, and
  * for one that fits at all. */
 #define UNLIMITED_SHARE 0.15
-#define LARGE_UNLIMITED_SHARE 0.08
 #define FITTING_SHARE 0.4
 #define LARGE_SHARE 0.9
+#define LARGE_TRY 0.6 /* of a try's share, for a large graph */
+/* To approach the limit by phases: of what is left, with how much of the limit,
+ * how hot. More of the limit leaves too much to do for orders, less costs run
+ * time. Then by orders. Chosen on two graphs of 1200 and 1500 ops, 0.1 s, five
+ * seeds. */
+#define APPROACH_SHARE 0.6
+#define APPROACH_LIMIT 0.9
+#define APPROACH_HOT 1
+#define APPROACH_COLD 0.01
+#define ARRIVE_SHARE 0.6
+#define ARRIVE_HOT 0.1
+#define ARRIVE_COLD 0.03
 #define NEAR_LIMIT 0.02
 /* Who has this long may not want to wait for a plan that fits until the fast
  * ones are there. */
@@ -148,8 +160,9 @@ static regal_status run_job(const limit_run *run, const regal_problem *problem,
 }
 
 /* Beyond the memory limit: less memory, from the best plan so far, until it is
- * within. */
-static regal_status reduce_memory(const limit_run *run, double share) {
+ * within. A plan near the limit is changed less if it begins cold. */
+static regal_status reduce_memory(const limit_run *run, double share,
+                                  bool near) {
   regal_problem view = *run->search->problem; /* owns nothing */
   view.objective = REGAL_MEMORY;
   const regal_annealer *annealer = regal_annealer_for(&view);
@@ -158,7 +171,7 @@ static regal_status reduce_memory(const limit_run *run, double share) {
     return REGAL_OK;
   regal_anneal_job job = {.annealer = annealer,
                           .start = run->search->best,
-                          .hot = annealer->hot,
+                          .hot = near ? annealer->cold : annealer->hot,
                           .cold = annealer->cold,
                           .until_fits = true,
                           .stream = REGAL_STREAM_REDUCE};
@@ -195,7 +208,8 @@ static regal_status shrink(const limit_run *run, const regal_plan *fast,
                           .cold = run->by->cold,
                           .until_fits = true,
                           .stream = REGAL_STREAM_SHRINK - attempt};
-  return run_job(run, problem, run->by->share, &job, "fitting of that", fits);
+  double share = run->by->share * (run->large ? LARGE_TRY : 1);
+  return run_job(run, problem, share, &job, "fitting of that", fits);
 }
 
 /* The graph is large for the time that is left. */
@@ -208,7 +222,7 @@ static bool is_large(const regal_search *search) {
  * schedule for such graphs, on its coarser levels first, is likelier to find
  * what fits than more tries. It begins anew, as a plan just beyond the limit
  * would replace what the coarser levels find. */
-static regal_status anneal_large(const limit_run *run) {
+static regal_status anneal_large(const limit_run *run, bool *fits) {
   regal_search child;
   regal_schedule schedule;
   regal_search_anew(run->search, LARGE_SHARE, &child);
@@ -223,8 +237,54 @@ static regal_status anneal_large(const limit_run *run) {
     return status;
   }
   REGAL_TRY(regal_search_offer(run->search, best));
+  *fits = run->search->best_fitness.excess == 0;
   regal_account_add(run->account, run->search, "annealing with the limit");
   return REGAL_OK;
+}
+
+static bool can_approach(const regal_problem *problem) {
+  regal_problem view = regal_problem_towards_limits(problem, APPROACH_LIMIT);
+  return regal_order_memory_suits(problem) && !problem->shared &&
+         regal_annealer_phase.suits(&view) && regal_phase_heeds(&view);
+}
+
+/* From a plan near the limit to one within it, by orders. */
+static regal_status arrive(const limit_run *run, const regal_plan *near,
+                           uint32_t attempt, bool *fits) {
+  const regal_problem *problem = run->search->problem;
+  regal_anneal_job job = {.annealer = regal_annealer_for(problem),
+                          .start = near,
+                          .hot = ARRIVE_HOT,
+                          .cold = ARRIVE_COLD,
+                          .until_fits = true,
+                          .stream = REGAL_STREAM_APPROACH + attempt};
+  return run_job(run, problem, ARRIVE_SHARE, &job, "approaching the limit",
+                 fits);
+}
+
+/* As anneal_large, where phases know about memory: with far more moves than
+ * orders allow they bring the fast plan near the limit, and only the rest is
+ * left to orders. */
+static regal_status approach(const limit_run *run, const regal_plan *fast,
+                             bool *fits) {
+  regal_search *search = run->search;
+  regal_problem view =
+      regal_problem_towards_limits(search->problem, APPROACH_LIMIT);
+  regal_plan *near;
+  regal_anneal_job job = {.annealer = &regal_annealer_phase,
+                          .start = fast,
+                          .hot = APPROACH_HOT,
+                          .cold = APPROACH_COLD,
+                          .stream = REGAL_STREAM_APPROACH};
+  REGAL_TRY(regal_anneal(search, &view, APPROACH_SHARE, &job, &near));
+  regal_status status = arrive(run, near, 0, fits);
+  regal_plan_free(near);
+  if (status == REGAL_OK && wants_fit(search))
+    status = arrive(run, search->best, 1, fits);
+  if (status == REGAL_OK && wants_fit(search))
+    status = reduce_memory(run, ARRIVE_SHARE, true);
+  *fits = search->best_fitness.excess == 0;
+  return status;
 }
 
 /* List schedules within the limits: at once a plan that fits, where one is
@@ -297,12 +357,11 @@ static regal_status run_fast(const limit_run *run) {
                        !hopeless && wants_try(run, i);
        i++)
     status = shrink(run, fast, i, &fits);
+  if (status == REGAL_OK && run->large && wants_fit(search))
+    status = can_approach(search->problem) ? approach(run, fast, &fits)
+                                           : anneal_large(run, &fits);
   regal_plan_free(fast);
   REGAL_TRY(status);
-  if (run->large && wants_fit(search)) {
-    REGAL_TRY(anneal_large(run));
-    fits = search->best_fitness.excess == 0;
-  }
   return (fits || hopeless) && !regal_search_should_stop(search) ? refine(run)
                                                                  : REGAL_OK;
 }
@@ -337,11 +396,11 @@ regal_status regal_auto_within_limit(regal_search *search,
     return REGAL_OK;
   double seconds = search->budget.deadline - regal_seconds();
   if (wants_fit(search) && seconds > LONG_SECONDS && isfinite(seconds))
-    REGAL_TRY(reduce_memory(&run, EARLY_SHARE));
+    REGAL_TRY(reduce_memory(&run, EARLY_SHARE, false));
   if (regal_annealer_for(search->problem))
     REGAL_TRY(run_fast(&run));
   if (wants_fit(search))
-    REGAL_TRY(reduce_memory(&run, FITTING_SHARE));
+    REGAL_TRY(reduce_memory(&run, FITTING_SHARE, false));
   if (wants_fit(search))
     REGAL_TRY(find_less_memory(&run, FITTING_SHARE));
   return REGAL_OK;

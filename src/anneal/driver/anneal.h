@@ -19,6 +19,7 @@ typedef enum regal_anneal_stream {
   REGAL_STREAM_FRESH = 1,  /* from one device */
   REGAL_STREAM_FLAT = 2,   /* from the best plan, without levels */
   REGAL_STREAM_STEPS = 3,  /* from the best plan, by the annealer `steps` */
+  REGAL_STREAM_APPROACH = UINT32_MAX - 99,  /* a memory limit; + 1 again */
   REGAL_STREAM_CONTINUE = UINT32_MAX - 100, /* of the best of several starts */
   /* The next two have the same value; another one would change plans. It does
    * no harm: they serve different annealers, phase and order. */

@@ -64,6 +64,26 @@ REGAL_INLINE range legal_range(const regal_phase *s, uint32_t op,
   return legal;
 }
 
+/* The same where the penalty decides, too: it can fall to nothing at most. */
+REGAL_INLINE void relocate_within(regal_phase *s, uint32_t op, uint32_t to,
+                                  int64_t delta, phase_mode mode) {
+  int64_t penalty = regal_phase_penalty(s);
+  double tolerance = regal_phase_tolerance(s);
+  if ((double)(delta - penalty) > tolerance)
+    return;
+  regal_phase_hold(s, op, to);
+  delta += regal_phase_penalty(s) - penalty;
+  if ((double)delta > tolerance) {
+    regal_phase_release(s, op, to);
+    return;
+  }
+  if (delta > 0)
+    regal_phase_save_best(s);
+  phase_place(s, op, to, mode);
+  s->cost += delta;
+  regal_phase_note_best(s);
+}
+
 /* To a phase near its own or anywhere, on any device. Of 24 random bits the
  * first is the device, the next two say whether near, the others where. */
 REGAL_INLINE void relocate(regal_phase *s, uint32_t op, uint32_t bits,
@@ -87,6 +107,10 @@ REGAL_INLINE void relocate(regal_phase *s, uint32_t op, uint32_t bits,
   if (to == from)
     return;
   int64_t delta = phase_delta(s, op, to, mode);
+  if (mode.heeds) {
+    relocate_within(s, op, to, delta, mode);
+    return;
+  }
   if (!phase_accepts(s, delta))
     return;
   if (delta > 0)
@@ -388,12 +412,16 @@ REGAL_INLINE void run_moves(regal_phase *s, uint32_t moves, phase_mode mode) {
 
 void regal_phase_run(regal_phase *s, uint32_t moves) {
   bool costs = s->readers != NULL;
-  if (s->problem->devices == 2 && costs)
-    run_moves(s, moves, (phase_mode){true, true});
+  if (s->heeds && costs)
+    run_moves(s, moves, (phase_mode){true, true, true});
+  else if (s->heeds)
+    run_moves(s, moves, (phase_mode){true, false, true});
+  else if (s->problem->devices == 2 && costs)
+    run_moves(s, moves, (phase_mode){true, true, false});
   else if (s->problem->devices == 2)
-    run_moves(s, moves, (phase_mode){true, false});
+    run_moves(s, moves, (phase_mode){true, false, false});
   else if (costs)
-    run_moves(s, moves, (phase_mode){false, true});
+    run_moves(s, moves, (phase_mode){false, true, false});
   else
-    run_moves(s, moves, (phase_mode){false, false});
+    run_moves(s, moves, (phase_mode){false, false, false});
 }

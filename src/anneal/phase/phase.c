@@ -9,6 +9,10 @@
  * neighbours. -log of a chance, for Metropolis' rule, is read from a table of
  * 1024 evenly spread chances.
  *
+ * For a problem with limits that no plan has to keep, what is held beyond them
+ * is part of the cost (held.h). Its price rises from the beginning to the end;
+ * moves of many ops are left out, because they are costed in another way.
+ *
  * The best solution is not copied when it is found, which is often, but when
  * the chain is about to leave it: then only the ops that changed since the last
  * copy are written (`changed`).
@@ -16,8 +20,13 @@
 #include <math.h>
 
 #include "anneal/driver/annealers.h"
-#include "anneal/phase/phase.h"
+#include "anneal/phase/held.h"
 #include "heuristic/cut/fold.h"
+
+/* Of bytes beyond a limit: if a device is beyond it by the whole limit all the
+ * time, so many times the run times of all ops. */
+#define FIRST_PRICE 0.5
+#define LAST_PRICE 5.0
 
 static bool suits(const regal_problem *problem) {
   return problem->objective == REGAL_RUNTIME && !problem->limited &&
@@ -55,6 +64,9 @@ static void layout(void *state, regal_carver *carver) {
   s->fold_at = regal_carve(carver, n, 4);
   s->draft = regal_carve(carver, n, 4);
   s->draft_load = regal_carve(carver, (n + 1) << s->shift, 8);
+  s->held = regal_carve(carver, s->heeds ? 2 * REGAL_PHASE_BLOCKS : 0, 8);
+  s->dirty = regal_carve(carver, s->heeds ? problem->tensors : 0, 4);
+  s->dirty_stamp = regal_carve(carver, s->heeds ? problem->tensors : 0, 4);
   regal_walk_layout(&s->walk, carver, problem);
 }
 
@@ -108,6 +120,7 @@ static regal_status create(regal_context *context, const regal_problem *problem,
                            void **state) {
   regal_phase plain = {
       .context = context, .problem = problem, .ops = problem->ops};
+  plain.heeds = regal_phase_heeds(problem);
   while (1u << plain.shift < problem->devices)
     plain.shift++;
   plain.mask = (1u << plain.shift) - 1;
@@ -144,6 +157,7 @@ static uint64_t many_interval(const regal_phase *s, double progress) {
 static void begin(void *state, const regal_plan *plan, uint64_t key) {
   regal_phase *s = state;
   s->random = (regal_random){key, 0};
+  s->price = 0;
   regal_phase_read(s, plan);
   s->best_cost = s->cost;
   s->best_is_present = s->renumbered = true;
@@ -152,9 +166,25 @@ static void begin(void *state, const regal_plan *plan, uint64_t key) {
   s->until_many = many_interval(s, 0);
 }
 
+/* What was the best solution at another price is not known to be so at this
+ * one: it becomes the present one. At the end it is cold, and the present one
+ * is good. */
+static void set_price(regal_phase *s, double progress) {
+  double scale = (double)(s->problem->limit[0] + 1) * s->blocks;
+  int64_t before = regal_phase_penalty(s);
+  regal_phase_save_best(s);
+  s->price = FIRST_PRICE * pow(LAST_PRICE / FIRST_PRICE, progress) *
+             s->mean_ns * s->ops / scale;
+  s->cost += regal_phase_penalty(s) - before;
+  s->best_cost = s->cost;
+  s->best_is_present = true;
+}
+
 static void run(void *state, const regal_anneal_stretch *stretch) {
   regal_phase *s = state;
   s->temperature_ns = stretch->temperature * s->mean_ns;
+  if (s->heeds)
+    set_price(s, stretch->progress);
   for (uint32_t left = stretch->moves; left > 0;) {
     uint64_t next =
         s->until_tidy < s->until_many ? s->until_tidy : s->until_many;
@@ -164,7 +194,8 @@ static void run(void *state, const regal_anneal_stretch *stretch) {
     s->until_tidy -= moves;
     s->until_many -= moves;
     if (s->until_many == 0) {
-      regal_phase_flip_many(s);
+      if (!s->heeds)
+        regal_phase_flip_many(s);
       s->until_many = many_interval(s, stretch->progress);
     }
     if (s->until_tidy == 0) {

@@ -41,6 +41,8 @@
 /* The most ops that one move can touch, except for whole phases. */
 #define REGAL_PHASE_CLUSTER 128
 #define REGAL_PHASE_CHANCES 1024
+/* The most blocks of phases in which memory is counted. */
+#define REGAL_PHASE_BLOCKS 128
 
 typedef struct regal_phase {
   regal_context *context;
@@ -91,6 +93,15 @@ typedef struct regal_phase {
   uint32_t *by_fold, *fold_at; /* [ops] each other's inverse */
   uint32_t *draft;             /* [ops] their phases */
   int64_t *draft_load;         /* [(ops + 1) << shift] */
+
+  /* Towards memory limits (anneal/phase/held.h). */
+  bool heeds;
+  int64_t *held; /* [2 * REGAL_PHASE_BLOCKS] bytes of a device in a block */
+  uint32_t block_bits, blocks; /* of 1 << block_bits phases */
+  int64_t over;                /* bytes beyond the limits, summed over blocks */
+  double price;                /* of each of them, in ns */
+  uint32_t *dirty;             /* [tensors] of the compound move */
+  uint32_t *dirty_stamp, dirty_stamps, dirties; /* [tensors] */
 
   float minus_log[REGAL_PHASE_CHANCES]; /* -log of evenly spread chances */
 

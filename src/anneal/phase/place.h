@@ -6,11 +6,12 @@
 #ifndef REGAL_ANNEAL_PHASE_PLACE_H
 #define REGAL_ANNEAL_PHASE_PLACE_H
 
-#include "anneal/phase/phase.h"
+#include "anneal/phase/held.h"
 
 typedef struct phase_mode {
   bool pair;  /* two devices */
   bool costs; /* transfers take time */
+  bool heeds; /* memory limits */
 } phase_mode;
 
 /* The largest load of the phase of `place`, if that one changed. */
@@ -167,10 +168,28 @@ REGAL_INLINE void phase_try(regal_phase *s, uint32_t op, uint32_t to,
   phase_try_for(s, op, to, phase_delta(s, op, to, mode), mode);
 }
 
+/* Metropolis' rule with the penalty, which can fall to nothing at most. */
+REGAL_INLINE bool phase_accepts_tried(regal_phase *s, phase_mode mode) {
+  int64_t delta = s->cost - s->cost_before;
+  if (!mode.heeds)
+    return phase_accepts(s, delta);
+  int64_t penalty = regal_phase_penalty(s);
+  double tolerance = regal_phase_tolerance(s);
+  if ((double)(delta - penalty) > tolerance)
+    return false;
+  regal_phase_hold_tried(s);
+  int64_t more = regal_phase_penalty(s) - penalty;
+  s->cost += more;
+  if ((double)(delta + more) <= tolerance)
+    return true;
+  regal_phase_release_tried(s);
+  return false;
+}
+
 /* Keeps what was tried, by Metropolis' rule and if it is `legal`; or takes it
  * back. */
 REGAL_INLINE void phase_end_tries(regal_phase *s, bool legal, phase_mode mode) {
-  if (legal && phase_accepts(s, s->cost - s->cost_before)) {
+  if (legal && phase_accepts_tried(s, mode)) {
     regal_phase_note_best(s);
     return;
   }

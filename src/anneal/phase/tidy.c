@@ -3,7 +3,7 @@
  * Moves leave phases empty and split others; now and then they are numbered
  * anew, in O(ops + uses), so that there are few, and an empty one everywhere
  * for a move to use. */
-#include "anneal/phase/phase.h"
+#include "anneal/phase/held.h"
 
 void regal_phase_sort(regal_phase *s, const uint32_t *at, uint32_t phases) {
   uint32_t *bucket = s->bucket;
@@ -54,6 +54,10 @@ void regal_phase_recompute(regal_phase *s) {
   s->cost = s->readers ? count_readers(s) : 0;
   for (uint32_t phase = 0; phase < s->phases; phase++)
     s->cost += regal_phase_largest(s, s->load + ((size_t)phase << s->shift));
+  if (!s->heeds)
+    return;
+  regal_phase_count_held(s);
+  s->cost += regal_phase_penalty(s);
 }
 
 /* Whether the ops order[begin .. end - 1], one phase, can join `phase`, the

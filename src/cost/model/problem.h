@@ -179,6 +179,18 @@ regal_problem_unlimited(const regal_problem *problem) {
   return view;
 }
 
+/* The same with a share of each limit that no plan has to keep, but that an
+ * annealer may come near: anneal/phase/held.h. */
+static inline regal_problem
+regal_problem_towards_limits(const regal_problem *problem, double share) {
+  regal_problem view = *problem;
+  view.limited = false;
+  for (uint32_t a = 0; a < view.devices; a++)
+    if (view.limit[a] != REGAL_UNLIMITED)
+      view.limit[a] = (int64_t)(share * (double)view.limit[a]);
+  return view;
+}
+
 /* Takes the machine over, also when it fails. */
 regal_status regal_problem_bind(regal_context *context,
                                 const regal_graph *graph,

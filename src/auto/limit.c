@@ -33,11 +33,12 @@
 #define UNLIMITED_SHARE 0.15
 #define FITTING_SHARE 0.4
 #define LARGE_SHARE 0.9
-#define LARGE_TRY 0.6 /* of a try's share, for a large graph */
 /* To approach the limit by phases: of what is left, with how much of the limit,
  * how hot. More of the limit leaves too much to do for orders, less costs run
  * time. Then by orders. Chosen on two graphs of 1200 and 1500 ops, 0.1 s, five
  * seeds. */
+#define APPROACH_SIZE 3.3 /* a graph is large from 2 on */
+#define SHORT_TRY 0.6     /* of a try's share, before that */
 #define APPROACH_SHARE 0.6
 #define APPROACH_LIMIT 0.9
 #define APPROACH_HOT 1
@@ -90,7 +91,8 @@ typedef struct limit_run {
   const regal_brkga_settings *brkga;
   regal_account *account;
   const shrinking *by;
-  bool large; /* the graph, for the time */
+  bool large;  /* the graph, for the time */
+  bool phases; /* it is so large that phases approach the limit */
 } limit_run;
 
 /* Whether the plan is within the limit; offers it. */
@@ -208,7 +210,7 @@ static regal_status shrink(const limit_run *run, const regal_plan *fast,
                           .cold = run->by->cold,
                           .until_fits = true,
                           .stream = REGAL_STREAM_SHRINK - attempt};
-  double share = run->by->share * (run->large ? LARGE_TRY : 1);
+  double share = run->by->share * (run->phases ? SHORT_TRY : 1);
   return run_job(run, problem, share, &job, "fitting of that", fits);
 }
 
@@ -242,9 +244,13 @@ static regal_status anneal_large(const limit_run *run, bool *fits) {
   return REGAL_OK;
 }
 
-static bool can_approach(const regal_problem *problem) {
+/* Smaller graphs get better plans from orders, from nothing. */
+static bool wants_phases(const regal_search *search) {
+  const regal_problem *problem = search->problem;
   regal_problem view = regal_problem_towards_limits(problem, APPROACH_LIMIT);
-  return regal_order_memory_suits(problem) && !problem->shared &&
+  return APPROACH_SIZE * regal_schedule_seconds(search) <
+             REGAL_SECONDS_PER_OP * problem->ops &&
+         regal_order_memory_suits(problem) && !problem->shared &&
          regal_annealer_phase.suits(&view) && regal_phase_heeds(&view);
 }
 
@@ -358,8 +364,8 @@ static regal_status run_fast(const limit_run *run) {
        i++)
     status = shrink(run, fast, i, &fits);
   if (status == REGAL_OK && run->large && wants_fit(search))
-    status = can_approach(search->problem) ? approach(run, fast, &fits)
-                                           : anneal_large(run, &fits);
+    status =
+        run->phases ? approach(run, fast, &fits) : anneal_large(run, &fits);
   regal_plan_free(fast);
   REGAL_TRY(status);
   return (fits || hopeless) && !regal_search_should_stop(search) ? refine(run)
@@ -386,8 +392,9 @@ static bool is_near_bound(const regal_search *search) {
 regal_status regal_auto_within_limit(regal_search *search,
                                      const regal_brkga_settings *brkga,
                                      regal_account *account) {
-  limit_run run = {search, brkga, account, shrinking_for(search->problem),
-                   is_large(search)};
+  limit_run run = {search,           brkga,
+                   account,          shrinking_for(search->problem),
+                   is_large(search), wants_phases(search)};
   if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
   if (wants_list_schedules(search))

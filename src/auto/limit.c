@@ -35,8 +35,8 @@
 #define LARGE_SHARE 0.9
 /* To approach the limit by phases: of what is left, with how much of the limit,
  * how hot. More of the limit leaves too much to do for orders, less costs run
- * time. Then by orders. Chosen on two graphs of 1200 and 1500 ops, 0.1 s, five
- * seeds. */
+ * time. Then by orders. Chosen on two graphs of 1200 and 1500 ops (0.1 s, five
+ * seeds); on others it gains and loses alike (docs/results.md). */
 #define APPROACH_SIZE 3.3 /* a graph is large from 2 on */
 #define SHORT_TRY 0.6     /* of a try's share, before that */
 #define APPROACH_SHARE 0.6
@@ -244,7 +244,8 @@ static regal_status anneal_large(const limit_run *run, bool *fits) {
   return REGAL_OK;
 }
 
-/* Smaller graphs get better plans from orders, from nothing. */
+/* Smaller graphs get better plans from orders, from nothing; some large ones,
+ * too. */
 static bool wants_phases(const regal_search *search) {
   const regal_problem *problem = search->problem;
   regal_problem view = regal_problem_towards_limits(problem, APPROACH_LIMIT);

@@ -66,8 +66,8 @@ def pinned(p, k, shape):
     v = 2 if two else 1
     where = {"v": lambda c: c if c < p else 2 * p - 1 - c,
              "i-fused": lambda c: c % p}.get(shape, lambda c: c)
-    text = (f"layers={p * v},microbatches={k * p},forward={f // v},"
-            f"backward={b // v},weight={w // v},"
+    text = (f"layers={p * v},microbatches={k * p},forward={f // v}ns,"
+            f"backward={b // v}ns,weight={w // v}ns,"
             f"activation={mem_f // v - mem_w // v},"
             f"weight-activation={mem_w // v},wire=1"
             + (",fused" if "fused" in shape else ""))

@@ -30,3 +30,14 @@ void regal_encode_order(const regal_plan *plan, regal_gene *priority) {
     if (regal_step_runs(&plan->steps[i]))
       priority[plan->steps[i].op] = regal_encode_position(plan, i);
 }
+
+void regal_encode_transfers(const regal_problem *problem,
+                            const regal_plan *plan, const uint8_t *relabel,
+                            regal_gene *transfer) {
+  for (uint32_t i = 0; i < plan->step_count; i++) {
+    const regal_step *step = &plan->steps[i];
+    if (!regal_step_runs(step))
+      transfer[(size_t)regal_plan_tensor(problem, step) * problem->devices +
+               relabel[step->to]] = regal_encode_position(plan, i);
+  }
+}

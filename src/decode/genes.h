@@ -74,6 +74,11 @@ void regal_encode_placement(const regal_problem *problem,
  * 2^24 steps. */
 void regal_encode_order(const regal_plan *plan, regal_gene *priority);
 
+/* The same for the transfers of a plan; others keep their genes. */
+void regal_encode_transfers(const regal_problem *problem,
+                            const regal_plan *plan, const uint8_t *relabel,
+                            regal_gene *transfer);
+
 static inline regal_gene regal_encode_position(const regal_plan *plan,
                                                uint32_t step) {
   return REGAL_GENE_LARGEST -

@@ -188,12 +188,7 @@ static void encode(const regal_problem *problem, const regal_plan *plan,
   regal_encode_placement(problem, plan, genes, relabel);
   regal_encode_order(plan, priority);
   memset(transfer, 0, (size_t)problem->tensors * d * sizeof *transfer);
-  for (uint32_t i = 0; i < plan->step_count; i++) {
-    const regal_step *step = &plan->steps[i];
-    if (!regal_step_runs(step))
-      transfer[(size_t)regal_plan_tensor(problem, step) * d +
-               relabel[step->to]] = regal_encode_position(plan, i);
-  }
+  regal_encode_transfers(problem, plan, relabel, transfer);
 }
 
 const regal_decoder regal_decoder_paper_late = {

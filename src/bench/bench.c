@@ -19,8 +19,7 @@
 #include <string.h>
 
 #include "base/memory/limit.h"
-#include "base/parallel/ranks.h"
-#include "base/parallel/workers.h"
+#include "base/parallel/team.h"
 #include "bench/bench.h"
 #include "regal_data.h"
 
@@ -29,15 +28,13 @@ enum { RUNS_PER_THREAD = 16 };
 typedef struct benchmark {
   regal_context *context;
   const regal_options *options;
-  regal_ranks ranks;
-  regal_workers *workers;
+  regal_team team;
   regal_bench_design design;
   regal_bench_table table;
 
   size_t *numbers;             /* of the runs of this chunk */
   regal_bench_result *results; /* [most_runs] */
   size_t most_runs;
-  size_t first; /* of this process's share */
 
   FILE *file; /* the first process appends to it, under the lock */
   pthread_mutex_t lock;
@@ -120,16 +117,15 @@ static regal_status append(benchmark *b, regal_context *context, size_t item) {
 static regal_status run_item(void *state, size_t item,
                              const regal_worker *worker) {
   benchmark *b = state;
-  size_t place = b->first + item;
-  regal_bench_run run = regal_bench_run_at(&b->design, b->numbers[place]);
-  b->results[place] = (regal_bench_result){.done = false};
+  regal_bench_run run = regal_bench_run_at(&b->design, b->numbers[item]);
+  b->results[item] = (regal_bench_result){.done = false};
   if (regal_stop_requested(worker->context))
     return REGAL_OK;
-  REGAL_TRY(run_one(b, &run, worker->context, &b->results[place]));
-  if (!b->file || !b->results[place].done)
+  REGAL_TRY(run_one(b, &run, worker->context, &b->results[item]));
+  if (!b->file || !b->results[item].done)
     return REGAL_OK;
   pthread_mutex_lock(&b->lock);
-  regal_status status = append(b, worker->context, place);
+  regal_status status = append(b, worker->context, item);
   pthread_mutex_unlock(&b->lock);
   return status;
 }
@@ -139,13 +135,13 @@ static regal_status run_item(void *state, size_t item,
 
 static void report(benchmark *b) {
   b->report.seconds = regal_seconds() - b->began;
-  if (b->progress && b->ranks.rank == 0)
+  if (b->progress && b->report.rank == 0)
     b->progress(b->progress_state, &b->report);
 }
 
 /* Takes in the results of all processes; those of this one are in the file. */
-static regal_status take_results(benchmark *b, size_t count, size_t end,
-                                 bool *stopped) {
+static regal_status take_results(benchmark *b, size_t count, bool *stopped) {
+  regal_share mine = regal_ranks_share(&b->team.ranks, count);
   for (size_t i = 0; i < count; i++) {
     if (!b->results[i].done) {
       *stopped = true;
@@ -153,20 +149,16 @@ static regal_status take_results(benchmark *b, size_t count, size_t end,
     }
     b->report.runs++;
     b->table.results[b->numbers[i]] = b->results[i];
-    if (b->file && (i < b->first || i >= end))
+    if (b->file && (i < mine.first || i >= mine.end))
       REGAL_TRY(append(b, b->context, i));
   }
   return REGAL_OK;
 }
 
 static regal_status run_chunk(benchmark *b, size_t count, bool *stopped) {
-  const regal_ranks *ranks = &b->ranks;
-  b->first = regal_ranks_first(ranks, count, ranks->rank);
-  size_t end = regal_ranks_first(ranks, count, ranks->rank + 1);
-  REGAL_TRY(regal_workers_run(b->workers, end - b->first, run_item, b));
-  REGAL_TRY(regal_ranks_gather(ranks, b->context, b->results, count,
-                               sizeof *b->results));
-  REGAL_TRY(take_results(b, count, end, stopped));
+  REGAL_TRY(regal_team_run(&b->team, count, run_item, b, b->results,
+                           sizeof *b->results));
+  REGAL_TRY(take_results(b, count, stopped));
   report(b);
   return REGAL_OK;
 }
@@ -191,44 +183,19 @@ static regal_status run_all(benchmark *b) {
 
 /* A chunk keeps the threads of all processes busy. */
 static regal_status create_chunk(benchmark *b) {
-  size_t size = (size_t)b->ranks.size, threads = 0;
-  uint32_t *of_rank = regal_alloc(b->context, size, sizeof *of_rank);
-  if (!of_rank)
-    return regal_fail_memory(b->context);
-  of_rank[b->ranks.rank] = (uint32_t)regal_workers_threads(b->workers);
-  regal_status status =
-      regal_ranks_gather(&b->ranks, b->context, of_rank, size, sizeof *of_rank);
-  for (size_t i = 0; i < size; i++)
-    threads += of_rank[i];
-  regal_release(b->context, of_rank);
-  REGAL_TRY(status);
+  size_t threads;
+  REGAL_TRY(regal_team_threads(&b->team, &threads));
   b->most_runs = threads * RUNS_PER_THREAD;
   b->numbers = regal_alloc(b->context, b->most_runs, sizeof *b->numbers);
   b->results = regal_alloc(b->context, b->most_runs, sizeof *b->results);
   return b->numbers && b->results ? REGAL_OK : regal_fail_memory(b->context);
 }
 
-/* The first process has read the file; now all know which runs are done. */
-static regal_status share_table(benchmark *b) {
-  size_t size = (size_t)b->ranks.size, runs = regal_bench_runs(&b->design);
-  size_t bytes = runs * sizeof *b->table.results;
-  if (size == 1)
-    return REGAL_OK;
-  char *all = regal_alloc(b->context, size, bytes);
-  if (!all)
-    return regal_fail_memory(b->context);
-  memcpy(all + (size_t)b->ranks.rank * bytes, b->table.results, bytes);
-  regal_status status =
-      regal_ranks_gather(&b->ranks, b->context, all, size, bytes);
-  memcpy(b->table.results, all, bytes);
-  regal_release(b->context, all);
-  return status;
-}
-
 static regal_status open_table(benchmark *b) {
   const char *path = b->options->output;
+  size_t runs = regal_bench_runs(&b->design);
   REGAL_TRY(regal_bench_table_create(&b->design, path, &b->table));
-  if (b->ranks.rank == 0) {
+  if (b->report.rank == 0) {
     if (!b->options->overwrite)
       REGAL_TRY(regal_bench_table_load(&b->table, b->options->mix));
     REGAL_TRY(regal_bench_table_save(&b->table));
@@ -236,8 +203,9 @@ static regal_status open_table(benchmark *b) {
     if (!b->file)
       return regal_fail_system(b->context, path);
   }
-  REGAL_TRY(share_table(b));
-  for (size_t i = 0; i < regal_bench_runs(&b->design); i++)
+  REGAL_TRY(regal_ranks_spread(&b->team.ranks, b->context, b->table.results,
+                               runs * sizeof *b->table.results));
+  for (size_t i = 0; i < runs; i++)
     b->report.resumed += b->table.results[i].done;
   b->report.runs = b->report.resumed;
   return REGAL_OK;
@@ -245,16 +213,15 @@ static regal_status open_table(benchmark *b) {
 
 static regal_status bench(benchmark *b, const char *const *datasets,
                           size_t count) {
+  REGAL_TRY(regal_team_join(b->context, (int)b->options->threads, &b->team));
+  b->report.rank = b->team.ranks.rank;
   REGAL_TRY(regal_bench_design_create(b->context, b->options, &b->design));
   for (size_t i = 0; i < count; i++)
     REGAL_TRY(regal_bench_add_dataset(&b->design, datasets[i], b->options));
-  REGAL_TRY(
-      regal_workers_create(b->context, (int)b->options->threads, &b->workers));
   REGAL_TRY(create_chunk(b));
   b->report.total = regal_bench_runs(&b->design);
   b->report.graphs = b->design.graph_count * b->design.copies;
   b->report.variants = b->design.variant_count;
-  b->report.rank = b->ranks.rank;
   REGAL_TRY(open_table(b));
   report(b);
   return run_all(b);
@@ -270,8 +237,8 @@ static regal_status finish(benchmark *b, regal_status status) {
   regal_bench_table_free(&b->table);
   regal_release(b->context, b->results);
   regal_release(b->context, b->numbers);
-  regal_workers_free(b->workers);
   regal_bench_design_free(&b->design);
+  regal_team_leave(&b->team, status == REGAL_OK);
   pthread_mutex_destroy(&b->lock);
   return status;
 }
@@ -293,14 +260,12 @@ regal_status regal_bench(regal_context *context, const char *const *datasets,
                  .began = regal_seconds(),
                  .progress = progress,
                  .progress_state = state};
-  REGAL_TRY(regal_ranks_join(context, &b.ranks));
   pthread_mutex_init(&b.lock, NULL);
   size_t before = regal_memory_limit(context, options);
   regal_status status = finish(&b, bench(&b, datasets, count));
   regal_memory_restore(context, before);
   REGAL_TRY(status);
   b.report.seconds = regal_seconds() - b.began;
-  regal_ranks_leave(&b.ranks);
   if (benching)
     *benching = b.report;
   return REGAL_OK;

@@ -7,20 +7,10 @@
 #include "base/random.h"
 #include "learn/trainer.h"
 
-/* Items that a rank works on. */
-typedef struct regal_share {
-  size_t first, end;
-} regal_share;
-
-static inline regal_share regal_trainer_share(const regal_trainer *t,
-                                              size_t items) {
-  return (regal_share){regal_ranks_first(t->ranks, items, t->ranks->rank),
-                       regal_ranks_first(t->ranks, items, t->ranks->rank + 1)};
-}
-
+/* Episodes that a rank runs. */
 static inline regal_share regal_trainer_episodes(const regal_trainer *t) {
-  return regal_trainer_share(t,
-                             (size_t)t->settings.graphs * t->settings.samples);
+  return regal_ranks_share(t->ranks,
+                           (size_t)t->settings.graphs * t->settings.samples);
 }
 
 /* Whether the step copies a teacher. */

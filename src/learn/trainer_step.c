@@ -73,7 +73,7 @@ static void choose(regal_trainer *t) {
  * it computes. */
 static void list_mine(regal_trainer *t) {
   regal_share episodes = regal_trainer_episodes(t),
-              graphs = regal_trainer_share(t, t->settings.graphs);
+              graphs = regal_ranks_share(t->ranks, t->settings.graphs);
   size_t samples = t->settings.samples;
   t->mine_count = 0;
   for (size_t g = 0; g < t->settings.graphs; g++) {
@@ -157,7 +157,7 @@ static regal_status learn(void *state, size_t item,
                           const regal_worker *worker) {
   regal_trainer *t = state;
   const regal_train_settings *s = &t->settings;
-  size_t g = regal_trainer_share(t, s->graphs).first + item;
+  size_t g = regal_ranks_share(t->ranks, s->graphs).first + item;
   size_t count = t->network->parameter_count;
   regal_real *gradient = t->gradients + g * count;
   (void)worker;
@@ -174,7 +174,7 @@ static regal_status learn(void *state, size_t item,
 
 static regal_status update(regal_trainer *t) {
   size_t count = t->network->parameter_count, graphs = t->settings.graphs;
-  regal_share mine = regal_trainer_share(t, graphs);
+  regal_share mine = regal_ranks_share(t->ranks, graphs);
   REGAL_TRY(regal_workers_run(t->workers, mine.end - mine.first, learn, t));
   REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->gradients, graphs,
                                count * sizeof *t->gradients));

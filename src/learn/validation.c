@@ -88,15 +88,14 @@ static void keep_best(regal_trainer *t, double gain) {
 
 regal_status regal_trainer_validate(regal_trainer *t, bool *stopped) {
   size_t count = regal_tasks_count(t->valid);
-  size_t first = regal_ranks_first(t->ranks, count, t->ranks->rank);
-  size_t end = regal_ranks_first(t->ranks, count, t->ranks->rank + 1);
-  examination e = {t, first};
+  regal_share mine = regal_ranks_share(t->ranks, count);
+  examination e = {t, mine.first};
   double sum = 0;
-  REGAL_TRY(need_all(t, first, end));
+  REGAL_TRY(need_all(t, mine.first, mine.end));
   REGAL_TRY(regal_trainer_agree(t, stopped));
   if (*stopped)
     return REGAL_OK;
-  REGAL_TRY(regal_workers_run(t->workers, end - first, examine, &e));
+  REGAL_TRY(regal_workers_run(t->workers, mine.end - mine.first, examine, &e));
   REGAL_TRY(regal_ranks_gather(t->ranks, t->context, t->gains, count,
                                sizeof *t->gains));
   REGAL_TRY(regal_trainer_agree(t, stopped));

@@ -14,8 +14,7 @@
 #include "base/hash.h"
 #include "base/memory/limit.h"
 #include "base/options/options.h"
-#include "base/parallel/ranks.h"
-#include "base/parallel/workers.h"
+#include "base/parallel/team.h"
 #include "evolve/settings.h"
 #include "tune/tune.h"
 
@@ -29,13 +28,11 @@ typedef struct tuner {
   regal_context *context;
   regal_options options; /* with those of the preset */
   const char *command;
-  regal_ranks ranks;
+  regal_team team;
   const regal_decoder *decoder;
   uint64_t evaluations;
 
   regal_tune_set set;
-
-  regal_workers *workers;
 
   regal_tune_table table;
   char csv[1100]; /* "" when there is none */
@@ -43,7 +40,6 @@ typedef struct tuner {
   pair *pairs;          /* of this chunk */
   regal_tried *results; /* [most_pairs] */
   size_t most_pairs;
-  size_t first; /* of this process's share */
 
   regal_tuning report;
   double began;
@@ -85,39 +81,12 @@ static uint64_t fingerprint_of(const tuner *t) {
 
 /* A chunk keeps the threads of all processes busy. */
 static regal_status create_chunk(tuner *t) {
-  size_t size = (size_t)t->ranks.size, threads = 0;
-  uint32_t *of_rank = regal_alloc(t->context, size, sizeof *of_rank);
-  if (!of_rank)
-    return regal_fail_memory(t->context);
-  of_rank[t->ranks.rank] = (uint32_t)regal_workers_threads(t->workers);
-  regal_status status =
-      regal_ranks_gather(&t->ranks, t->context, of_rank, size, sizeof *of_rank);
-  for (size_t i = 0; i < size; i++)
-    threads += of_rank[i];
-  regal_release(t->context, of_rank);
-  REGAL_TRY(status);
+  size_t threads;
+  REGAL_TRY(regal_team_threads(&t->team, &threads));
   t->most_pairs = threads * RUNS_PER_THREAD;
   t->pairs = regal_alloc(t->context, t->most_pairs, sizeof *t->pairs);
   t->results = regal_alloc(t->context, t->most_pairs, sizeof *t->results);
   return t->pairs && t->results ? REGAL_OK : regal_fail_memory(t->context);
-}
-
-/* The first process has read the file; now all get what it holds. */
-static regal_status share_table(tuner *t) {
-  size_t size = (size_t)t->ranks.size;
-  size_t cells = t->table.settings * t->table.graphs;
-  size_t bytes = cells * sizeof *t->table.tried;
-  if (size == 1)
-    return REGAL_OK;
-  char *all = regal_alloc(t->context, size, bytes);
-  if (!all)
-    return regal_fail_memory(t->context);
-  memcpy(all + (size_t)t->ranks.rank * bytes, t->table.tried, bytes);
-  regal_status status =
-      regal_ranks_gather(&t->ranks, t->context, all, size, bytes);
-  memcpy(t->table.tried, all, bytes);
-  regal_release(t->context, all);
-  return status;
 }
 
 static regal_status open_table(tuner *t) {
@@ -129,9 +98,11 @@ static regal_status open_table(tuner *t) {
                       "standard BRKGA is not in the grid");
   if (strcmp(t->options.output, "-"))
     snprintf(t->csv, sizeof t->csv, "%s.csv", t->options.output);
-  if (t->csv[0] && t->ranks.rank == 0)
+  if (t->csv[0] && t->report.rank == 0)
     REGAL_TRY(regal_tune_table_load(&t->table, t->csv));
-  return share_table(t);
+  return regal_ranks_spread(&t->team.ranks, t->context, t->table.tried,
+                            t->table.settings * t->table.graphs *
+                                sizeof *t->table.tried);
 }
 
 /* -- Runs ------------------------------------------------------------------ */
@@ -139,8 +110,8 @@ static regal_status open_table(tuner *t) {
 static regal_status run_pair(void *state, size_t item,
                              const regal_worker *worker) {
   tuner *t = state;
-  pair wanted = t->pairs[t->first + item];
-  regal_tried *result = &t->results[t->first + item];
+  pair wanted = t->pairs[item];
+  regal_tried *result = &t->results[item];
   *result = (regal_tried){.excess = -1};
   if (regal_stop_requested(worker->context))
     return REGAL_OK;
@@ -161,7 +132,7 @@ static regal_status run_pair(void *state, size_t item,
 
 static regal_status save_table(tuner *t) {
   double now = regal_seconds();
-  if (!t->csv[0] || t->ranks.rank)
+  if (!t->csv[0] || t->report.rank)
     return REGAL_OK;
   REGAL_TRY(regal_tune_table_save(&t->table, t->csv));
   t->last_save = regal_seconds();
@@ -176,18 +147,14 @@ static bool save_is_due(const tuner *t) {
 
 static void report(tuner *t) {
   t->report.seconds = regal_seconds() - t->began;
-  if (t->progress && t->ranks.rank == 0)
+  if (t->progress && t->report.rank == 0)
     t->progress(t->progress_state, &t->report);
 }
 
 /* Runs `count` pairs on all processes; *stopped if some were left out. */
 static regal_status run_chunk(tuner *t, size_t count, bool *stopped) {
-  const regal_ranks *ranks = &t->ranks;
-  t->first = regal_ranks_first(ranks, count, ranks->rank);
-  size_t end = regal_ranks_first(ranks, count, ranks->rank + 1);
-  REGAL_TRY(regal_workers_run(t->workers, end - t->first, run_pair, t));
-  REGAL_TRY(regal_ranks_gather(ranks, t->context, t->results, count,
-                               sizeof *t->results));
+  REGAL_TRY(regal_team_run(&t->team, count, run_pair, t, t->results,
+                           sizeof *t->results));
   for (size_t i = 0; i < count; i++) {
     pair done = t->pairs[i];
     *regal_tune_at(&t->table, done.setting, done.graph) = t->results[i];
@@ -275,22 +242,22 @@ static regal_status write_best(tuner *t, size_t best) {
       .halving = options->halving,
       .improvement = t->report.improvement,
       .error = t->report.standard_error};
-  if (t->ranks.rank)
+  if (t->report.rank)
     return REGAL_OK;
   REGAL_TRY(save_table(t));
   return regal_settings_save(t->context, options->output, &settings, &origin);
 }
 
-static regal_status tune(tuner *t) {
+static regal_status tune(tuner *t, const char *dataset) {
   bool stopped = false;
   size_t best = 0;
-  REGAL_TRY(
-      regal_workers_create(t->context, (int)t->options.threads, &t->workers));
+  REGAL_TRY(regal_team_join(t->context, (int)t->options.threads, &t->team));
+  t->report.rank = t->team.ranks.rank;
+  REGAL_TRY(regal_tune_set_load(t->context, dataset, &t->options, &t->set));
   REGAL_TRY(create_chunk(t));
   REGAL_TRY(open_table(t));
   t->report.settings = t->table.settings;
   t->report.graphs = t->set.count;
-  t->report.rank = t->ranks.rank;
   size_t *alive = regal_alloc(t->context, t->table.settings, sizeof *alive);
   if (!alive)
     return regal_fail_memory(t->context);
@@ -304,12 +271,12 @@ static regal_status tune(tuner *t) {
   return status;
 }
 
-static void free_all(tuner *t) {
+static void finish(tuner *t, regal_status status) {
   regal_tune_set_free(&t->set);
   regal_tune_table_free(&t->table);
   regal_release(t->context, t->results);
   regal_release(t->context, t->pairs);
-  regal_workers_free(t->workers);
+  regal_team_leave(&t->team, status == REGAL_OK);
 }
 
 static regal_status read_options(tuner *t) {
@@ -339,15 +306,11 @@ regal_status regal_tune(regal_context *context, const char *dataset,
              .progress = progress,
              .progress_state = state};
   REGAL_TRY(read_options(&t));
-  REGAL_TRY(regal_ranks_join(context, &t.ranks));
   size_t before = regal_memory_limit(context, options);
-  regal_status status = regal_tune_set_load(context, dataset, options, &t.set);
-  if (status == REGAL_OK)
-    status = tune(&t);
-  free_all(&t);
+  regal_status status = tune(&t, dataset);
+  finish(&t, status);
   regal_memory_restore(context, before);
   REGAL_TRY(status);
-  regal_ranks_leave(&t.ranks);
   if (tuning)
     *tuning = t.report;
   return REGAL_OK;

@@ -18,3 +18,10 @@ regal_status regal_ranks_gather(const regal_ranks *ranks,
   (void)ranks, (void)context, (void)array, (void)items, (void)item_bytes;
   return REGAL_OK;
 }
+
+regal_status regal_ranks_spread(const regal_ranks *ranks,
+                                regal_context *context, void *bytes,
+                                size_t size) {
+  (void)ranks, (void)context, (void)bytes, (void)size;
+  return REGAL_OK;
+}

@@ -6,6 +6,7 @@
  * dies, or that ends with an error, ends the job: mpirun says which one and
  * stops the others.
  */
+#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -52,6 +53,23 @@ void regal_ranks_leave(regal_ranks *ranks) {
   ranks->owned = false;
 }
 
+/* MPI counts in int, here items and the bytes of one. */
+static regal_status check_counts(regal_context *context, size_t items,
+                                 size_t item_bytes) {
+  if (items <= INT_MAX && item_bytes <= INT_MAX)
+    return REGAL_OK;
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "MPI: found %zu items of %zu bytes to exchange, expected "
+                    "at most %d of each",
+                    items, item_bytes, INT_MAX);
+}
+
+static regal_status status_of(regal_context *context, int code) {
+  return code == MPI_SUCCESS
+             ? REGAL_OK
+             : fail(context, "another rank does not answer", code);
+}
+
 regal_status regal_ranks_gather(const regal_ranks *ranks,
                                 regal_context *context, void *array,
                                 size_t items, size_t item_bytes) {
@@ -59,6 +77,7 @@ regal_status regal_ranks_gather(const regal_ranks *ranks,
   MPI_Datatype item;
   if (ranks->size == 1)
     return REGAL_OK;
+  REGAL_TRY(check_counts(context, items, item_bytes));
   for (int r = 0; r < ranks->size; r++) {
     begins[r] = (int)regal_ranks_first(ranks, items, r);
     counts[r] = (int)regal_ranks_first(ranks, items, r + 1) - begins[r];
@@ -68,7 +87,21 @@ regal_status regal_ranks_gather(const regal_ranks *ranks,
   int code = MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, array, counts,
                             begins, item, MPI_COMM_WORLD);
   MPI_Type_free(&item);
-  return code == MPI_SUCCESS
-             ? REGAL_OK
-             : fail(context, "another rank does not answer", code);
+  return status_of(context, code);
+}
+
+regal_status regal_ranks_spread(const regal_ranks *ranks,
+                                regal_context *context, void *bytes,
+                                size_t size) {
+  char *at = bytes;
+  if (ranks->size == 1)
+    return REGAL_OK;
+  for (size_t left = size; left;) {
+    size_t piece = left < INT_MAX ? left : INT_MAX;
+    REGAL_TRY(status_of(
+        context, MPI_Bcast(at, (int)piece, MPI_BYTE, 0, MPI_COMM_WORLD)));
+    at += piece;
+    left -= piece;
+  }
+  return REGAL_OK;
 }

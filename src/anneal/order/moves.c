@@ -5,6 +5,7 @@
  * than what is run. A move only changes the order (anneal/order/order.h); it is
  * costed and kept or taken back in anneal/order/annealer.c.
  */
+#include "anneal/driver/draw.h"
 #include "anneal/order/chain.h"
 
 #define SMALL_CLUSTER 8
@@ -65,23 +66,8 @@ static bool flip(regal_order_chain *c, uint32_t op, uint32_t device) {
 }
 
 static uint32_t other_device(regal_order_chain *c, uint32_t op) {
-  uint32_t from = c->order.cells[op].device;
-  uint32_t device = draw(c, c->problem->devices - 1);
-  return device + (device >= from);
-}
-
-/* A random neighbour of an op: the producer of an input, or a successor. */
-static uint32_t neighbour(regal_order_chain *c, uint32_t op) {
-  const regal_problem *problem = c->problem;
-  uint32_t ins = problem->input_begin[op + 1] - problem->input_begin[op];
-  uint32_t outs =
-      problem->successor_begin[op + 1] - problem->successor_begin[op];
-  if (ins + outs == 0)
-    return op;
-  uint32_t k = draw(c, ins + outs);
-  return k < ins
-             ? problem->producer[problem->input[problem->input_begin[op] + k]]
-             : problem->successor[problem->successor_begin[op] + k - ins];
+  return regal_draw_device(&c->random, c->problem->devices,
+                           c->order.cells[op].device);
 }
 
 /* A cluster of ops of one device, grown by random steps from the op. Groups
@@ -93,7 +79,8 @@ static void flip_cluster(regal_order_chain *c, uint32_t op, uint32_t device,
   if (!flip(c, op, device))
     return;
   for (uint32_t tries = 0; tries < 2 * size && order->flips < size; tries++) {
-    uint32_t next = neighbour(c, order->flipped[draw(c, order->flips)]);
+    uint32_t next = regal_draw_neighbour(&c->random, c->problem,
+                                         order->flipped[draw(c, order->flips)]);
     if (order->cells[next].device == from)
       flip(c, next, device);
   }

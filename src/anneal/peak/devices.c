@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves of the annealing for peak memory that change devices, and times of
  * transfers. */
+#include "anneal/driver/draw.h"
 #include "anneal/peak/peak.h"
 #include "base/compare.h"
 
@@ -19,13 +20,10 @@ static bool place(regal_peak *chain, uint32_t op, uint32_t device) {
   return true;
 }
 
-static uint32_t draw_device(regal_peak *chain, uint32_t other_than) {
-  uint32_t device = regal_peak_draw(chain, chain->devices - 1);
-  return device + (device >= other_than);
-}
-
 bool regal_peak_flip_op(regal_peak *chain, uint32_t op) {
-  return place(chain, op, draw_device(chain, chain->memory.placement[op]));
+  return place(chain, op,
+               regal_draw_device(&chain->random, chain->devices,
+                                 chain->memory.placement[op]));
 }
 
 /* A random neighbour: a predecessor or a successor. */
@@ -44,7 +42,7 @@ static uint32_t draw_neighbour(regal_peak *chain, uint32_t op) {
 /* Connected ops of one device go to another, together. */
 static bool flip_cluster(regal_peak *chain, uint32_t op, uint32_t size) {
   uint32_t from = chain->memory.placement[op], count = 0;
-  uint32_t device = draw_device(chain, from);
+  uint32_t device = regal_draw_device(&chain->random, chain->devices, from);
   if (!place(chain, op, device))
     return false;
   chain->members[count++] = op;
@@ -60,7 +58,7 @@ static bool flip_cluster(regal_peak *chain, uint32_t op, uint32_t size) {
 /* All ops of one device in a window go to another. */
 static bool flip_window(regal_peak *chain, uint32_t op, uint32_t size) {
   uint32_t from = chain->memory.placement[op], at = chain->position[op];
-  uint32_t device = draw_device(chain, from);
+  uint32_t device = regal_draw_device(&chain->random, chain->devices, from);
   uint32_t end = regal_smaller32(chain->ops, at + size);
   bool changed = false;
   for (uint32_t i = at; i < end; i++) {

@@ -3,6 +3,7 @@
  * devices. Places are drawn so that ops stay in a topological order; transfers
  * are put right when the list is replayed (anneal/steps/replay.c).
  */
+#include "anneal/driver/draw.h"
 #include "anneal/steps/steps.h"
 
 static uint32_t draw(regal_steps *s, uint32_t below) {
@@ -81,28 +82,14 @@ static void flip(regal_steps *s, uint32_t op, uint32_t device) {
 }
 
 static uint32_t other_device(regal_steps *s, uint32_t op) {
-  uint32_t device = draw(s, s->problem->devices - 1);
-  return device + (device >= s->placement[op]);
-}
-
-/* A random neighbour of an op: the producer of an input, or a successor. */
-static uint32_t neighbour(regal_steps *s, uint32_t op) {
-  const regal_problem *problem = s->problem;
-  uint32_t ins = problem->input_begin[op + 1] - problem->input_begin[op];
-  uint32_t outs =
-      problem->successor_begin[op + 1] - problem->successor_begin[op];
-  if (ins + outs == 0)
-    return op;
-  uint32_t k = draw(s, ins + outs);
-  return k < ins
-             ? problem->producer[problem->input[problem->input_begin[op] + k]]
-             : problem->successor[problem->successor_begin[op] + k - ins];
+  return regal_draw_device(&s->random, s->problem->devices, s->placement[op]);
 }
 
 /* Two ops change devices, or one follows the other. */
 static void flip_two(regal_steps *s, uint32_t op) {
   uint32_t device = other_device(s, op), from = s->placement[op];
-  uint32_t other = draw(s, 2) ? neighbour(s, op) : draw(s, s->problem->ops);
+  uint32_t other = draw(s, 2) ? regal_draw_neighbour(&s->random, s->problem, op)
+                              : draw(s, s->problem->ops);
   flip(s, op, device);
   if (regal_problem_leader(s->problem, op) !=
       regal_problem_leader(s->problem, other))

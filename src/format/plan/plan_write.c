@@ -37,6 +37,18 @@ static void write_bound(regal_text *text, const regal_result *result) {
         (long long)result->bound.peak_bytes);
 }
 
+/* What the compiler's own order needs on one device, if it left one behind. */
+static void write_schedule(regal_text *text, const regal_graph *graph) {
+  if (!graph->has_schedule)
+    return;
+  regal_text_format(text, " \"schedule_peak_bytes\": %lld,",
+                    (long long)graph->schedule_peak_bytes);
+  if (graph->reported_peak_bytes)
+    regal_text_format(text, " \"reported_peak_bytes\": %lld,",
+                      (long long)graph->reported_peak_bytes);
+  regal_text_format(text, "\n");
+}
+
 void regal_plan_write_head(regal_text *text, const regal_result *result) {
   const regal_problem *problem = result->problem;
   const regal_graph *graph = problem->graph;
@@ -58,6 +70,7 @@ void regal_plan_write_head(regal_text *text, const regal_result *result) {
   write_cost(text, result);
   write_rates(text, result);
   write_bound(text, result);
+  write_schedule(text, graph);
   regal_text_format(text,
                     " \"fits\": %s, \"stop\": \"%s\", \"threads\": %d, "
                     "\"version\": \"%s\"",

@@ -10,7 +10,8 @@
  * --seconds  for `auto`; by default 1 s for each 10,000 ops, at least 1 s, and
  *            120 s for a million
  * --folder   gets scale.csv, scale.gp and, by gnuplot, scale.svg: the growth
- *            curve (default: scale, below the present folder)
+ *            curve of the first setting of the table below that is run
+ *            (default: scale, below the present folder)
  *
  * Each size and setting is a process of its own, so that the most memory it
  * held (`rss`) is its own, too. Wall time: needs a quiet machine. `gain` is how
@@ -37,21 +38,28 @@ enum { WIDTH = 32, FAN_IN = 2, SEED = 7 };
 
 typedef struct setting {
   const char *name;
+  const char *title;       /* of the picture */
   const char *options[10]; /* name, value, ... */
   bool limited;            /* a quarter of what one device needs */
 } setting;
 
 static const setting settings[] = {
-    {"free", {NULL}, false},
-    {"blocking", {"latency", "10us", "bandwidth", "25GB"}, false},
+    {"free", "free transfers", {NULL}, false},
+    {"blocking",
+     "blocking transfers",
+     {"latency", "10us", "bandwidth", "25GB"},
+     false},
     {"overlapped",
+     "overlapped transfers",
      {"transfers", "overlapped", "latency", "10us", "bandwidth", "25GB"},
      false},
-    {"memory", {"objective", "memory"}, false},
+    {"memory", "peak memory", {"objective", "memory"}, false},
     {"blocking-limit",
+     "blocking transfers, limited memory",
      {"devices", "8", "latency", "10us", "bandwidth", "25GB"},
      true},
     {"overlapped-limit",
+     "overlapped transfers, limited memory",
      {"devices", "8", "transfers", "overlapped", "latency", "10us", "bandwidth",
       "25GB"},
      true},
@@ -236,7 +244,7 @@ static int make(const bench *b) {
 }
 
 /* Lines of log-log growth: seconds on the left, bytes on the right. */
-static void draw(const bench *b) {
+static void draw(const bench *b, const setting *of) {
   char path[1024], command[1100];
   snprintf(path, sizeof path, "%s/scale.gp", b->folder);
   FILE *file = fopen(path, "w");
@@ -246,13 +254,13 @@ static void draw(const bench *b) {
           "# gnuplot scale.gp, in this folder\n%s"
           "set terminal svg size 780,420 dynamic font 'sans,13' background "
           "'white'\n"
-          "set title 'layered graphs, free transfers: time and memory'\n"
+          "set title 'layered graphs, %s: time and memory'\n"
           "set logscale xy\nset logscale y2\n"
           "set xlabel 'ops'\nset ylabel 'seconds'\nset y2label 'memory, MB'\n"
           "set y2tics\nset border 11\nset output 'scale.svg'\n"
-          "of(what) = sprintf(\"< grep ',free,%%s,' scale.csv\", what)\n"
+          "of(what) = sprintf(\"< grep ',%s,%%s,' scale.csv\", what)\n"
           "plot ",
-          regal_figure_style());
+          regal_figure_style(), of->title, of->name);
   static const char *const drawn[] = {"load", "bind",     "heft",
                                       "lpmf", "xla-list", "dfs"};
   for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
@@ -275,6 +283,16 @@ static bool is_in(const char *names, const char *name) {
         (at[length] == ',' || at[length] == 0))
       return true;
   return false;
+}
+
+/* Of those that are asked for; there must be one. */
+static const setting *first_setting(const bench *b) {
+  for (size_t i = 0; i < SETTINGS; i++)
+    if (is_in(b->names, settings[i].name))
+      return &settings[i];
+  fprintf(stderr, "bench_scale: found no setting in \"%s\"\n", b->names);
+  usage();
+  return NULL;
 }
 
 /* The worst exit status of all. */
@@ -324,6 +342,7 @@ int main(int argc, char **argv) {
     else
       usage();
   }
+  const setting *drawn = first_setting(&b);
   char path[1024];
   mkdir(b.folder, 0777);
   snprintf(path, sizeof path, "%s/scale.csv", b.folder);
@@ -337,6 +356,6 @@ int main(int argc, char **argv) {
          "setting", "what", "cost", "seconds", "rss MB", "evaluations");
   int worst = run_all(&b);
   fclose(b.csv);
-  draw(&b);
+  draw(&b, drawn);
   return worst;
 }

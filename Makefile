@@ -45,16 +45,17 @@ bench: all ## Run the benchmarks, one after the other
 	@set -e; for program in build/bench/bench_*; do \
 	  echo "== $$program"; "$$program"; done
 
-# QUICK=1: small; TINY=1: a smoke test, which leaves results/ and docs/ alone;
-# MIX=1: continue the runs of another build.
+# QUICK=1: small; TINY=1: a smoke test. Both leave results/ and docs/ alone, unless
+# PUBLISH=1. ONLY=limits,contest: these sections. SIZES=limit_graphs=20: other sizes.
+# MIX=1: continue the runs of another build. THREADS=1: not all cores.
 scale := $(if $(TINY),tiny,$(if $(QUICK),quick,full))
 reproduce: ## Make the paper's tables and figures: hours; QUICK=1: ten minutes
 	$(setup) build test
 	cmake --preset release --log-level=NOTICE
 	cmake --build --preset release -j $(JOBS) --target regal
-	bench/paper/reproduce.py build/regal --scale $(scale) \
-	  $(if $(MIX),--mix) $(if $(TINY),--out build/paper/tiny/out \
-	  --page build/paper/tiny/out/paper.md)
+	bench/paper/reproduce.py build/regal --scale $(scale) --only "$(ONLY)" \
+	  --sizes "$(SIZES)" --threads $(or $(THREADS),0) $(if $(MIX),--mix) \
+	  $(if $(PUBLISH)$(filter full,$(scale)),--publish)
 
 fuzz: ## Fuzz every target for SECONDS=600 each, two at a time
 	$(setup) build test

@@ -4,7 +4,8 @@
 
 Every table and figure must be there and be well formed: CSV files have rows of
 equal length, SVG files are XML with something drawn, PNG files have an image,
-and the page shows each of them. A second call has nothing left to run.
+and the page shows each of them. A second call has nothing left to run. Publishing
+keeps sections of a larger size.
 Exit status 77 (skipped) without gnuplot.
 """
 import csv
@@ -21,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/paper"))
 sys.dont_write_bytecode = True
 import page  # noqa: E402
+import records  # noqa: E402
 import reproduce  # noqa: E402
 
 SETS = [f"{name}_{objective}" for name in ("synthetic", "real")
@@ -81,8 +83,22 @@ def check_page(path, out):
 def run(regal, folder):
     subprocess.run([sys.executable, ROOT / "bench/paper/reproduce.py", regal,
                     "--scale", "tiny", "--work", folder / "work", "--out",
-                    folder / "out", "--page", folder / "out/paper.md"],
+                    folder / "out", "--publish", "--results",
+                    folder / "published", "--page", folder / "paper.md"],
                    check=True, stderr=subprocess.DEVNULL)
+
+
+def check_published(folder):
+    """The published page has the same sections, and larger ones stay."""
+    check_page(folder / "paper.md", folder / "published")
+    published = records.load(folder / "published")
+    assert list(published) == list(records.load(folder / "out"))
+    published["limits"].update(scale="quick", text="a larger one")
+    records.save(folder / "published", published)
+    left = records.publish(folder / "out", folder / "published",
+                           ["limits", "contest"])
+    assert left == ["limits"], f"{left} had larger ones in the way"
+    assert records.load(folder / "published")["limits"]["scale"] == "quick"
 
 
 def main():
@@ -99,6 +115,7 @@ def main():
             check_svg(out / f"{figure}.svg")
             check_png(out / f"{figure}.png")
         check_page(out / "paper.md", out)
+        check_published(folder)
         before = (folder / "work/runs.csv").read_bytes()
         run(regal, folder)
         assert (folder / "work/runs.csv").read_bytes() == before, \

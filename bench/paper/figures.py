@@ -18,6 +18,7 @@ TERMINALS = (("svg", "svg size {0} dynamic font 'sans,13' background 'white'"),
 def draw(session, name, commands, size="820,420"):
     """Runs the commands for NAME.svg and NAME.png, in the output folder."""
     for ending, terminal in TERMINALS:
+        session.files.add(f"{name}.{ending}")
         script = (STYLE + f"set terminal {terminal.format(size)}\n"
                   f"set output '{name}.{ending}'\n" + commands + "\n")
         try:

@@ -26,9 +26,11 @@ def part(session, name, objective):
     if policy:
         methods["REGAL"] = f"regal policy={policy}"
     session.say(f"evaluation limits: {name}, {objective}")
+    seeds = session.size("limit_seeds")
     session.bench(graphs, list(methods.values()), session.size("limits"),
-                  objective)
-    session.bench(graphs, ["brkga"], [session.size("evaluations")], objective)
+                  objective, seeds)
+    session.bench(graphs, ["brkga"], [session.size("evaluations")], objective,
+                  seeds)
     runs = Runs(session, graphs, objective)
     file = figures.lines(
         session, f"limits_{name}_{objective}",

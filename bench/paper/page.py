@@ -2,7 +2,7 @@
 """docs/paper.md: what was made, beside the paper's numbers.
 
 Every item gives a section: a title, a text with its tables, and figures with
-captions. What differs from the paper and why is written by people, in
+captions; its record (records.py) adds where it comes from. What differs from the paper and why is written by people, in
 differences.md: the text below the heading "## KEY" goes into the section.
 """
 import collections
@@ -38,17 +38,23 @@ def differences():
 
 
 SIZES = {
-    "full": "",
-    "quick": "These are the quick sizes: few and small graphs, policies "
-             "trained for seconds. They show that everything runs, and roughly "
-             "where the numbers are; confidence intervals are wide.",
-    "tiny": "These are the tiny sizes, for a test of the driver: the numbers "
-            "mean nothing.",
+    "full": "full size",
+    "quick": "quick size: few and small graphs, policies trained for seconds, "
+             "wide confidence intervals",
+    "tiny": "tiny size, a test of the driver: the numbers mean nothing",
 }
 
 
-def compose(session, sections, build, command, page):
-    folder = os.path.relpath(session.out, page.parent)
+def origin(record):
+    """Where a section comes from, in a line."""
+    commits = " and ".join(record["builds"])
+    return (f"*`{record['command']}` ({SIZES[record['scale']]}), "
+            f"commit{'s' if len(record['builds']) > 1 else ''} {commits}.*")
+
+
+def compose(records, page, folder):
+    """Writes the page of the sections whose files are in `folder`."""
+    folder = os.path.relpath(folder, page.parent)
     texts = differences()
     lines = ["# The paper, table by table", "",
              "<!-- Made by bench/paper/reproduce.py. What differs is written in "
@@ -58,20 +64,21 @@ def compose(session, sections, build, command, page):
              "TensorFlow graphs are not public; \"real\" are the test splits of "
              "`data/*.zip`, and \"synthetic\" are graphs of the paper's "
              "generator. Improvements are over BRKGA with "
-             f"{session.size('evaluations')} evaluations, in percent of its "
-             "cost; ± is the standard error over graphs.", "",
-             f"`{command}` made this page with {build}. {SIZES[session.scale]}"
-             .strip(), "",
-             *(f"- [{section.title}](#{anchor(section.title)})"
-               for section in sections), ""]
-    for section in sections:
-        lines += [f"## {section.title}", "", section.text, ""]
-        for file, caption in section.figures:
+             f"{records[0]['evaluations']} evaluations, in percent of its cost; "
+             "± is the standard error over graphs. Each section says which "
+             "command made it, at which size, and the commits of its runs "
+             "([benchmarks.md](benchmarks.md#the-paper)).", "",
+             *(f"- [{record['title']}](#{anchor(record['title'])})"
+               for record in records), ""]
+    for record in records:
+        lines += [f"## {record['title']}", "", origin(record), "",
+                  record["text"].replace("RESULTS", folder), ""]
+        for file, caption in record["figures"]:
             data = f"{folder}/{pathlib.Path(file).stem}.csv"
             lines += [f"![{caption}]({folder}/{file})", "",
                       f"*{caption}* ([data]({data}))", ""]
-        if section.key in texts:
-            lines += [texts[section.key], ""]
+        if record["key"] in texts:
+            lines += [texts[record["key"]], ""]
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(lines))
 

@@ -5,6 +5,9 @@ All runs are rows of one table, work/runs.csv, that `regal bench` continues: a
 row that one item needs and another has made is not made again. Datasets and
 policies are in the work folder, too; what is there already is not made again,
 and a training that was stopped resumes.
+
+While an item is made, the session notes which builds its runs are of and which
+files it writes, for the page and for publishing.
 """
 import csv
 import json
@@ -19,13 +22,17 @@ ARCHIVES = ("torch", "tf", "xla")
 
 
 class Session:
-    def __init__(self, regal, scale, sizes, work, out, mix=False):
-        self.regal, self.scale, self.sizes = regal, scale, sizes
-        self.work, self.out, self.mix = work, out, mix
+    def __init__(self, regal, sizes, work, out, mix=False, threads=0):
+        self.regal, self.sizes = regal, sizes
+        self.work, self.out, self.mix, self.threads = work, out, mix, threads
         self.table = work / "runs.csv"
         self.known = None
+        self.builds, self.files = set(), set()
         work.mkdir(parents=True, exist_ok=True)
         out.mkdir(parents=True, exist_ok=True)
+
+    def begin_item(self):
+        self.builds, self.files = set(), set()
 
     def say(self, text):
         print(f"reproduce: {text}", file=sys.stderr, flush=True)
@@ -42,6 +49,10 @@ class Session:
         return self.sizes[name]
 
     # -- What this build can do ----------------------------------------------
+
+    def build(self):
+        """The commit, as the table of runs has it."""
+        return self.call("--version").stdout.split("(")[1].split(",")[0]
 
     def methods(self):
         listed = json.loads(self.call("methods", "--json").stdout)
@@ -71,7 +82,7 @@ class Session:
                          self.for_archive(methods, path, objective))),
                      "--budgets", ",".join(map(str, budgets)), "--seeds",
                      seeds or self.size("seeds"), "--objective", objective,
-                     "-o", self.table, "--quiet"]
+                     "-o", self.table, "--quiet", "--threads", self.threads]
             if copies:
                 words += ["--augment", copies]
             if self.mix:
@@ -96,6 +107,7 @@ class Session:
     # -- What comes out ----------------------------------------------------------
 
     def write_csv(self, name, fields, rows):
+        self.files.add(f"{name}.csv")
         with (self.out / f"{name}.csv").open("w", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(fields)

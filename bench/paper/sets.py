@@ -48,10 +48,11 @@ def index_of(path):
 
 
 def graphs_of(path, split, objective, most_ops=10**9):
-    """Those that a plan can improve."""
+    """Those that a plan can improve: a generated set has no others."""
     return [Graph(path, path.name.split(".")[0], row["name"], int(row["ops"]))
             for row in index_of(path)
-            if row["split"] == split and row[f"{objective}_room"] == "yes" and
+            if row["split"] == split and
+            row.get(f"{objective}_room", "yes") == "yes" and
             int(row["ops"]) <= most_ops]
 
 

@@ -30,7 +30,7 @@ class Runs:
     def __init__(self, session, graphs, objective, copies=0):
         self.keys = [(graph.dataset, graph.name, str(copy))
                      for graph in graphs for copy in range(copies + 1)]
-        self.short = session.short
+        self.short, self.builds = session.short, session.builds
         wanted = set(self.keys)
         self.costs, self.seconds = {}, {}
         self.best, self.bound = {}, {}
@@ -45,8 +45,9 @@ class Runs:
         method = row["method"].split(" settings=")[0]
         entry = (method, row["budget"])
         self.costs.setdefault(entry, {}).setdefault(key, {})[row["seed"]] = cost
-        self.seconds.setdefault(entry, {}).setdefault(key, []).append(
-            float(row["seconds"]))
+        self.seconds.setdefault(entry, {}).setdefault(key, {})[
+            row["seed"]] = float(row["seconds"])
+        self.builds.add(row["build"])
         self.best[key] = min(cost, self.best.get(key, cost))
         self.bound[key] = max(float(row["bound"]), self.bound.get(key, 0))
 
@@ -89,7 +90,7 @@ class Runs:
         bounds = [100 * (self.mean_cost(entry, key) / self.bound[key] - 1)
                   for key in each if self.bound[key] > 0]
         seconds = [value for key in each for value in
-                   self.seconds[self.name(entry)][key]]
+                   self.seconds[self.name(entry)][key].values()]
         mean, error = mean_and_error(values)
         gap, gap_error = mean_and_error(gaps)
         return Score(len(each), mean, error, self.deviation(entry, reference),

@@ -69,8 +69,11 @@ def make_runs(session, name, objective, entries, has_cp_sat):
     graphs = sets.graphs_for(session, name, objective)
     budget = session.size("evaluations")
     session.say(f"Table 1: {name}, {objective}, {len(graphs)} graphs")
-    session.bench(graphs, [entry.method for entry in entries], [budget],
-                  objective)
+    learned = [entry.method for entry in entries if "policy=" in entry.method]
+    session.bench(graphs, [entry.method for entry in entries
+                           if entry.method not in learned], [budget], objective)
+    session.bench(sets.spread(graphs, session.size("policy_graphs")), learned,
+                  [budget], objective)
     count = session.size("cp_sat_graphs")
     if has_cp_sat and count:
         session.bench(sets.spread(graphs, count),

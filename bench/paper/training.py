@@ -26,15 +26,18 @@ def train(session, dataset, name, objective, *options, steps=None):
     path = session.work / f"{name}.policy"
     done = session.work / f"{name}.done"
     if done.exists():
+        session.builds.add(done.read_text().strip())
         return path
     session.say(f"training {name}")
     words = ["train", dataset, "-o", path, "--objective", objective, "--steps",
              steps or session.size("steps"), "--valid-graphs",
              session.size("valid_graphs"), "--valid-evaluations",
-             session.size("valid_evaluations"), "--quiet", *options]
+             session.size("valid_evaluations"), "--quiet", "--threads",
+             session.threads, *options]
     checkpoint = path.with_name(path.name + ".checkpoint")
     session.call(*words, "--resume" if checkpoint.exists() else "--overwrite")
-    done.touch()
+    done.write_text(session.build() + "\n")
+    session.builds.add(session.build())
     return path
 
 

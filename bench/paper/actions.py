@@ -50,7 +50,8 @@ def entropy_part(session, kind, objective):
     file = figures.histogram(
         session, f"entropy_{kind}_{objective}",
         f"{kind} graphs, {objective}: entropy of the actions of a graph",
-        f"entropy of {name} actions, nats", entropies, 0.1, signed=False)
+        f"entropy of {name} actions, nats", entropies, 0.1, signed=False,
+        more=(f"set xrange [0:{max(3, *entropies) + 0.1:.1f}]",))
     text = (f"`{policy}`, {objective}: mean {number(mean)} nats over "
             f"{len(entropies)} graphs ({name} genes).")
     return text, (file, f"Entropy of the {name} actions that `{policy}` takes, "
@@ -94,10 +95,13 @@ def choices(rows):
 
 
 def heat_map(session, name, title, cells, form):
-    rows = [(x, y, placement, priority, cells[placement, priority])
+    rows = [(x, y, placement, priority, cells.get((placement, priority), 0),
+             form % cells[placement, priority] if (placement, priority) in cells
+             else "none")
             for x, placement in enumerate(PLACEMENTS)
             for y, priority in enumerate(PRIORITIES)]
-    session.write_csv(name, ("x", "y", "placement", "priority", "value"), rows)
+    session.write_csv(name, ("x", "y", "placement", "priority", "value",
+                             "label"), rows)
     columns = ", ".join(f"'{text}' {x}" for x, text in enumerate(PLACEMENTS))
     lines = ", ".join(f"'{text}' {y}" for y, text in enumerate(PRIORITIES))
     return figures.draw(
@@ -107,7 +111,7 @@ def heat_map(session, name, title, cells, form):
             "set palette defined (0 '#ffffff', 1 '#56b4e9')", "set cbrange [0:]",
             "set xrange [-0.5:2.5]", "set yrange [-0.5:1.5]") +
         f"plot '{name}.csv' every ::1 using 1:2:5 with image, '' every ::1 "
-        f"using 1:2:(sprintf('{form}', $5)) with labels", "620,360")
+        "using 1:2:6 with labels", "620,360")
 
 
 def structure(session):
@@ -122,10 +126,8 @@ def structure(session):
             count[placement, priority] += 1
             weight[placement, priority] += memory
     total = max(1, sum(count.values()))
-    shares = collections.Counter({key: 100 * value / total
-                                  for key, value in count.items()})
-    means = collections.Counter({key: weight[key] / value
-                                 for key, value in count.items()})
+    shares = {key: 100 * value / total for key, value in count.items()}
+    means = {key: weight[key] / value for key, value in count.items()}
     made = [(heat_map(session, "actions_frequency",
                       "peak memory: how often an action is taken, %", shares,
                       "%.1f"),

@@ -60,7 +60,9 @@ def part(session, model):
         session, name, figures.head(f"{model}: {count} ops, {len(edges)} edges",
                                     "depth", "", "unset key", "unset ytics",
                                     "unset grid", "set border 1",
-                                    "set offsets 0.5,0.5,0.05,0.05") +
+                                    "set xtics 1",
+                                    "set offsets 0,0,0.05,0.05", "set xrange "
+                                    f"[-0.5:{max(x for x, _ in places) + 0.5}]") +
         f"plot '{name}.csv' every ::1 using (strcol(1) eq 'edge'?$2:1/0):3:"
         "($4-$2):($5-$3) with vectors nohead lw 1 lc '#bbbbbb', '' every ::1 "
         "using (strcol(1) eq 'op'?$2:1/0):3 with points lt 1 ps 1", "820,360")

@@ -43,10 +43,17 @@ def lines(session, name, title, xlabel, ylabel, curves, more=(), size="820,420")
             for x, y, error in points]
     session.write_csv(name, ("line", "label", "x", "y", "standard_error"), rows)
     plots = [f"'{name}.csv' every ::1 using ($1=={number}?$3:1/0):4:5 with "
-             f"yerrorlines lt {number} title '{label}'"
-             for number, label in enumerate(curves, 1)]
+             f"{style_of(points)} lt {number} title '{label}'"
+             for number, (label, points) in enumerate(curves.items(), 1)]
     return draw(session, name, head(title, xlabel, ylabel, *more) + "plot " +
                 ", ".join(plots), size)
+
+
+def style_of(points):
+    """Bars only where there are errors, points only where there are few."""
+    if any(error > 0 for _, _, error in points):
+        return "yerrorlines"
+    return "lines" if len(points) > 50 else "linespoints"
 
 
 def boxes(session, name, title, ylabel, groups, size="820,480"):
@@ -74,7 +81,7 @@ def quantile(ordered, share):
 
 
 def histogram(session, name, title, xlabel, values, width, signed=True,
-              total=None):
+              total=None, more=()):
     """Percent of `total` in each bin; below zero in another colour."""
     total = total or max(1, len(values))
     bins = {}
@@ -94,4 +101,4 @@ def histogram(session, name, title, xlabel, values, width, signed=True,
             "0.8 lt 1 notitle")
     return draw(session, name, head(title, xlabel, "% of the graphs",
                                     "set yrange [0:]",
-                                    f"set boxwidth {0.9 * width}") + plot)
+                                    f"set boxwidth {0.9 * width}", *more) + plot)

@@ -37,7 +37,10 @@ def part(session, name, objective):
         f"{name}, {objective}: improvement over BRKGA "
         f"{session.size('evaluations')}", "evaluations", "improvement, %",
         {label: curve(session, runs, label, method)
-         for label, method in methods.items()}, ("set logscale x",))
+         for label, method in methods.items()},
+        ("set logscale x", "set xzeroaxis lc '#888888' dt 2",
+         f"set xrange [{0.8 * session.size('limits')[0]}:"
+         f"{1.25 * session.size('limits')[-1]}]"))
     return file, (f"{name.capitalize()} graphs, {objective}: mean improvement "
                   f"over BRKGA against the evaluation limit, {len(graphs)} "
                   "graphs, bars: standard error")

@@ -12,7 +12,8 @@
  * the options that all runs share: the machine, reading, BRKGA and so on. What
  * the columns say (objective, method, budget, seed) is not in it. `input` is of
  * the graph and of the files that options name (a policy, settings of BRKGA):
- * their content, not their name.
+ * their content, not their name. Those that come with the program are files,
+ * too: a later build may have others of the same name.
  */
 #include "bench/bench.h"
 
@@ -25,6 +26,8 @@
 
 #include "base/hash.h"
 #include "build_id.h"
+#include "evolve/settings.h"
+#include "learn/guide/policies.h"
 
 const char *regal_bench_keep(regal_arena *arena, const char *text,
                              size_t length) {
@@ -68,8 +71,18 @@ static bool is_setting(const regal_option_info *option) {
          !is_one_of(option->name, columns);
 }
 
-/* Mixes in the content of a file that an option names, if there is one. A name
- * that is built in is no file. */
+/* Mixes in the policies and settings of this name that are built in. */
+static void hash_shipped(const char *name, uint64_t *hash) {
+  for (const regal_shipped_policy *p = regal_shipped_policies; p->name; p++)
+    if (!strcmp(p->name, name))
+      *hash = regal_hash_bytes(*hash, p->bytes, p->size);
+  const regal_shipped_settings *s = regal_shipped_settings_table;
+  for (; s->name; s++)
+    if (!strcmp(s->name, name))
+      *hash = regal_hash_bytes(*hash, s->bytes, s->size);
+}
+
+/* Mixes in the content of a file that an option names, if there is one. */
 static regal_status hash_file(regal_context *context, const char *path,
                               uint64_t *hash) {
   struct stat info;
@@ -94,8 +107,10 @@ static regal_status hash_files(regal_context *context,
     const regal_option_info *option = regal_option_at(i);
     char value[REGAL_MOST_LIST];
     if (is_setting(option) && names_file(option) &&
-        regal_option_text(options, i, value, sizeof value))
+        regal_option_text(options, i, value, sizeof value)) {
+      hash_shipped(value, hash);
       REGAL_TRY(hash_file(context, value, hash));
+    }
   }
   return REGAL_OK;
 }

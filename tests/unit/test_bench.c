@@ -244,6 +244,30 @@ static void test_refuse(void **state) {
   assert_non_null(strstr(regal_error(b->context), "has changed since: --mix"));
 }
 
+/* A policy that is built in is part of what a run reads, as a file is. */
+static void test_shipped(void **state) {
+  search_bench *b = *state;
+  regal_bench_design design;
+  char input[4][17];
+  make_set(b);
+  set_option(b, "methods",
+             "brkga,regal policy=rule,regal policy=synthetic_runtime,"
+             "tuned settings=torch_runtime");
+  set_option(b, "budgets", "450");
+  assert_int_equal(regal_bench_design_create(b->context, &b->options, &design),
+                   REGAL_OK);
+  assert_int_equal(regal_bench_add_dataset(&design, "set", &b->options),
+                   REGAL_OK);
+  for (size_t i = 0; i < 4; i++) {
+    regal_bench_run run = {.variant = i};
+    regal_bench_input(&design, &run, input[i]);
+  }
+  assert_string_equal(input[0], input[1]);
+  assert_string_not_equal(input[0], input[2]);
+  assert_string_not_equal(input[0], input[3]);
+  regal_bench_design_free(&design);
+}
+
 static void test_malformed(void **state) {
   static const char head[] =
       "build,settings,input,dataset,graph,copy,ops,objective,method,budget,"
@@ -419,17 +443,12 @@ static void test_bench_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SEARCH_TEST(test_csv),
-      SEARCH_TEST(test_numbers),
-      SEARCH_TEST(test_bad_lists),
-      SEARCH_TEST(test_continue),
-      SEARCH_TEST(test_refuse),
-      SEARCH_TEST(test_malformed),
-      SEARCH_TEST(test_scores),
-      SEARCH_TEST(test_best_known),
-      SEARCH_TEST(test_names_in_script),
-      SEARCH_TEST(test_report_memory),
-      SEARCH_TEST(test_bench_memory),
+      SEARCH_TEST(test_csv),           SEARCH_TEST(test_numbers),
+      SEARCH_TEST(test_bad_lists),     SEARCH_TEST(test_continue),
+      SEARCH_TEST(test_refuse),        SEARCH_TEST(test_shipped),
+      SEARCH_TEST(test_malformed),     SEARCH_TEST(test_scores),
+      SEARCH_TEST(test_best_known),    SEARCH_TEST(test_names_in_script),
+      SEARCH_TEST(test_report_memory), SEARCH_TEST(test_bench_memory),
   };
   return cmocka_run_group_tests_name("bench", tests, files_enter, files_leave);
 }

@@ -11,15 +11,14 @@ scheduling of the whole graph), by heft's plan, and by the plan that
 the tables and figures. A run that was stopped goes on with --done OUT/plans.json.
 
 Each case has a process of its own, --jobs at a time, each with one thread that
-compiles. A lock lets one process at a time measure kernels, try plans and time
-calls; the others, which use the GPU to tune kernels, are stopped meanwhile. Needs
-the packages regal, torch, torchvision and transformers.
+compiles. A lock lets one process at a time use the GPU, to tune and measure
+kernels, try plans and time calls. Needs the packages regal, torch, torchvision
+and transformers.
 """
 
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from case import by_program, one, signal_all  # noqa: E402
+from case import by_program, one  # noqa: E402
 
 
 #: Models that come first, and for which max-autotune is measured too: it
@@ -50,7 +49,7 @@ def cases(models, batches, modes):
     return found
 
 
-def in_parallel(action, found, width, end, done):
+def in_parallel(action, found, width, end, done, threads=1):
     """Runs a process per case, `width` at a time, until the time is up."""
     waiting, running = list(found), []
     while running or (waiting and time.time() < end):
@@ -59,7 +58,7 @@ def in_parallel(action, found, width, end, done):
             running.append((case, subprocess.Popen(
                 [sys.executable, __file__, "--one", action, case],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"},
+                env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": str(threads)},
             )))
         for item in list(running):
             case, process = item
@@ -70,8 +69,6 @@ def in_parallel(action, found, width, end, done):
                     process.kill()
                 continue
             running.remove(item)
-            if process.returncode:  # it may have left others stopped
-                signal_all([p.pid for _, p in running], signal.SIGCONT)
             rows = [x for x in text.splitlines() if x.startswith("ROW ")]
             if rows:
                 done(json.loads(rows[0][4:]))
@@ -132,7 +129,7 @@ def main():
     in_parallel("measure", found, given.jobs, end - 20, done)
     if given.tune:
         left = [(n, 1, "infer") for n in FIRST if (n, 1, "infer") not in tuned]
-        in_parallel("tune", left, len(left), end - 20, done)
+        in_parallel("tune", left, len(left), end - 20, done, threads=2)
 
 
 def known_cases(paths):

@@ -11,6 +11,7 @@ from regal.streams.access import Access, meet
 from regal.streams.program import Buffer, Kernel, Program, critical_ns
 from regal.streams.schedule import (by_chains, make_schedule, one_stream,
                                     urgent_order)
+from regal.streams.urgency import slack_ns, with_urgency
 from regal.streams.sharing import (NO_SHARING, Observation, Sharing, error,
                                    fit, predict_us)
 
@@ -328,6 +329,52 @@ def test_one_stream_is_kept_where_nothing_is_faster():
     best, tried = trials.choose(
         program, settings, lambda s: 1.0 + s.crossings)
     assert best.label == trials.ONE_STREAM and len(tried) > 1
+
+
+def test_kernels_that_may_not_be_late_are_urgent():
+    # A long and a short branch, joined: only the short one may be late.
+    kernels = [Kernel("long", [], [whole(0)], 5000),
+               Kernel("short", [], [whole(1)], 1000),
+               Kernel("last", [whole(0), whole(1)], [whole(2)], 1000)]
+    program = Program(kernels, [Buffer(64)] * 3, [2])
+    schedule = make_schedule(program, [0, 1, 2], [0, 1, 0])
+    assert slack_ns(program, schedule) == {0: 0, 1: 4000, 2: 0}
+    urgent = with_urgency(program, schedule, 0.1)
+    assert [x.is_urgent for x in urgent.launches] == [True, False, True]
+    assert not any(x.is_urgent for x in schedule.launches)
+    assert urgent.key != schedule.key
+    assert all(x.is_urgent for x in with_urgency(program, schedule, 1).launches)
+
+
+def test_no_kernel_may_be_later_than_its_slack():
+    draw = random.Random(5)
+    program = wide_program()
+    for _ in range(20):
+        order = random_order(program, draw)
+        place = [draw.randrange(3) for _ in order]
+        schedule = make_schedule(program, order, place)
+        slack = slack_ns(program, schedule)
+        usual = predict_us(program, schedule, NO_SHARING)
+        late = draw.randrange(len(program.kernels))
+        program.kernels[late].run_ns += slack[late]
+        assert predict_us(program, schedule, NO_SHARING) == pytest.approx(usual)
+        program.kernels[late].run_ns += 1000
+        assert predict_us(program, schedule, NO_SHARING) > usual
+        program.kernels[late].run_ns -= 1000 + slack[late]
+
+
+def test_priorities_are_tried_on_the_best_plans():
+    program = wide_program()
+    program.kernels[1].run_ns *= 9  # branches of different lengths
+    settings = trials.Settings(streams=[2], search_seconds=0.02, seconds=0,
+                               threads=1)
+
+    def time_us(schedule):
+        late = sum(not launch.is_urgent for launch in schedule.launches)
+        return predict_us(program, schedule, NO_SHARING) + late / 1e3
+
+    best, _ = trials.choose(program, settings, time_us)
+    assert best.label.startswith("urgent first")
 
 
 def test_a_chain_is_not_searched():

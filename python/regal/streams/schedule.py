@@ -41,6 +41,8 @@ class Launch:
     waits: List[int]
     #: Some kernel waits for this one: record an event after it.
     is_awaited: bool = False
+    #: It must not be late (urgency.py).
+    is_urgent: bool = False
     #: Buffers whose memory this stream may use again from here on.
     releases: List[int] = dataclasses.field(default_factory=list)
     #: Buffers to allocate on this stream, after the releases.
@@ -61,9 +63,9 @@ class Schedule:
         return sum(len(launch.waits) for launch in self.launches)
 
     @property
-    def key(self) -> Tuple[Tuple[int, int], ...]:
+    def key(self) -> Tuple[Tuple[int, int, bool], ...]:
         """Equal for schedules that do the same."""
-        return tuple((launch.kernel, launch.stream) for launch in self.launches)
+        return tuple((x.kernel, x.stream, x.is_urgent) for x in self.launches)
 
 
 def make_schedule(

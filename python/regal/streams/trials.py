@@ -6,7 +6,8 @@ the search, and no setting of it is best for every program. So a handful of
 plans, with different numbers of streams and prices of a crossing, are run on
 the device, and the fastest measured one is kept. The compiler's own order on
 one stream is always among them: the result is never slower than that, beyond
-noise. While there is time, more plans are tried around the best one.
+noise. While there is time, more plans are tried around the best one, and the
+best ones with a higher priority for kernels that must not be late.
 """
 
 from __future__ import annotations
@@ -32,16 +33,25 @@ from .schedule import (
     one_stream,
     urgent_order,
 )
+from .urgency import with_urgency
 
 ONE_STREAM = "one stream"
+_URGENT = "urgent first"
 CHAINS = "a stream for each chain"
 URGENT_CHAINS = "a stream for each chain, longest first"
 
 #: Where the longest chain takes more than this share of the work, streams
 #: cannot gain anything that is worth a search.
 _WORTH = 0.98
-#: How often the leaders are timed again.
+#: So many plans are tried whatever the time: one stream, chains, heft, and two
+#: of the search.
+_ALWAYS = 6
+#: How often the leaders are timed again; at least twice, then while there is
+#: time, for which this share of it is kept.
 _FINAL_ROUNDS = 3
+_FINAL_SHARE = 0.25
+#: How late an urgent kernel may be, as a share of all work.
+_URGENCIES = (0.02, 0.1)
 
 
 @dataclasses.dataclass
@@ -62,8 +72,9 @@ class Settings:
     streams: Union[str, int, Sequence[int]] = "auto"
     #: Prices of a crossing, in microseconds, that plans are made with.
     crossings_us: Sequence[float] = (1.0, 4.0, 2.0)
-    #: For measuring, planning and trying, all together, for a model: a forward
-    #: and a backward graph have half of it each. One round is always made.
+    #: For measuring, planning and trying a graph. A forward and a backward
+    #: graph have half of it each, and so has every graph after the first of a
+    #: model that is several.
     seconds: float = 6.0
     #: For one plan.
     search_seconds: float = 0.15
@@ -156,6 +167,20 @@ def next_round(
             )
 
 
+def urgent_round(
+    program: Program, leaders: Sequence[Candidate]
+) -> Iterator[Candidate]:
+    """Plans with a higher priority for kernels that must not be late."""
+    for candidate in leaders:
+        if candidate.label.startswith((ONE_STREAM, _URGENT)):
+            continue
+        for share in _URGENCIES:
+            schedule = with_urgency(program, candidate.schedule, share)
+            if not all(launch.is_urgent for launch in schedule.launches):
+                label = f"{_URGENT} ({share:.0%}), {candidate.label}"
+                yield Candidate(label, schedule)
+
+
 def choose(
     program: Program,
     settings: Settings,
@@ -166,20 +191,30 @@ def choose(
 
     :param seconds: what is left of those that the settings have.
     """
-    end = time.monotonic() + (settings.seconds if seconds is None else seconds)
+    if seconds is None:
+        seconds = settings.seconds
+    now = time.monotonic()
+    end, last_plan = now + seconds, now + (1 - _FINAL_SHARE) * seconds
     tried: List[Candidate] = []
-    _try_all(first_round(program, settings), tried, time_us, None)
+    _try_all(first_round(program, settings), tried, time_us, last_plan)
     best = min(tried, key=_measured)
+    if len(tried) > 1:
+        leaders = sorted(tried, key=_measured)[:2]
+        _try_all(urgent_round(program, leaders), tried, time_us, last_plan)
     if len(tried) > 1 and best.label != ONE_STREAM:
         around = next_round(program, settings, best)
-        _try_all(around, tried, time_us, end)
+        _try_all(around, tried, time_us, last_plan)
+        best = min(tried, key=_measured)
+        _try_all(urgent_round(program, [best]), tried, time_us, None)
     leaders = _leaders(tried)
-    time_again(leaders, time_us)
+    time_again(leaders, time_us, end)
     return min(leaders, key=_measured), sorted(tried, key=_measured)
 
 
 def time_again(
-    leaders: List[Candidate], time_us: Callable[[Schedule], float]
+    leaders: List[Candidate],
+    time_us: Callable[[Schedule], float],
+    end: float,
 ) -> None:
     """Times the leaders again, in turn.
 
@@ -187,7 +222,9 @@ def time_again(
     faster earlier or later.
     """
     again: Dict[int, List[float]] = {id(c): [] for c in leaders}
-    for _ in range(_FINAL_ROUNDS):
+    for number in range(_FINAL_ROUNDS):
+        if number > 1 and time.monotonic() > end:
+            break
         for candidate in leaders:
             again[id(candidate)].append(time_us(candidate.schedule))
     for candidate in leaders:
@@ -216,11 +253,13 @@ def _try_all(
     time_us: Callable[[Schedule], float],
     end: Optional[float],
 ) -> None:
+    """Times what is new; stops at `end`, but not before `_ALWAYS` plans."""
     known = {candidate.schedule.key for candidate in tried}
     for candidate in found:
         if candidate.schedule.key not in known:
             known.add(candidate.schedule.key)
             candidate.measured_us = time_us(candidate.schedule)
             tried.append(candidate)
-        if end is not None and time.monotonic() > end:
+        is_enough = len(tried) >= _ALWAYS
+        if end is not None and is_enough and time.monotonic() > end:
             return

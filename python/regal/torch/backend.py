@@ -65,6 +65,7 @@ class Backend:
                 kwargs.get("static_input_idxs") or (),
                 visible,
                 self.settings,
+                self._seconds(kind),
                 lambda: compile_fx_inner(kept, example_inputs, **kwargs),
             )
             self.graphs.append(planned)
@@ -78,6 +79,12 @@ class Backend:
         except Exception as error:  # anything: Inductor itself can do it
             warn(kind, error)
             return compile_fx_inner(kept, example_inputs, **kwargs)
+
+
+    def _seconds(self, kind: str) -> float:
+        """For the next graph: all if it may be the only one."""
+        is_only = kind == "inference" and not self.graphs
+        return self.settings.seconds / (1 if is_only else 2)
 
 
 def _kind_of(kwargs: Dict[str, Any]) -> tuple:

@@ -6,6 +6,11 @@ events between streams; CUDA records this as a graph, whose replay costs the
 host one call. Memory comes from PyTorch's own allocator, in a pool of the
 graph; when a block may be used again is the schedule's business
 (streams/schedule.py).
+
+A recorded graph has no streams, only edges between kernels. So the urgent
+kernels of a stream can be issued on a second stream, of a higher priority, at
+the price of no wait: their edges are the same, and the graph keeps their
+priority (PyTorch 2.10 and later; earlier ones ignore it).
 """
 
 from __future__ import annotations
@@ -21,8 +26,10 @@ from .trace import Traced, tensors_of
 
 #: Replays before a graph is timed.
 _WARMING_S = 0.02
-#: Captures that a `Timer` keeps: at least as many as there are leaders.
-_KEPT = 8
+#: Captures that a `Timer` keeps: about as many as are tried.
+_KEPT = 32
+#: For `torch.cuda.Stream`: lower numbers come first.
+_URGENT = -1
 
 
 class Captured:
@@ -74,6 +81,10 @@ class _Recorder:
         self.traced, self.schedule, self.streams = traced, schedule, streams
         self.env = traced.inputs(list(args))
         self.events: Dict[int, torch.cuda.Event] = {}
+        #: Of each stream: where urgent kernels are issued, and where the last
+        #: kernel was.
+        self.urgent: Dict[int, torch.cuda.Stream] = {}
+        self.latest: Dict[int, torch.cuda.Stream] = {}
 
     def record(self) -> List[Any]:
         """Returns the program's results."""
@@ -88,30 +99,45 @@ class _Recorder:
             self.allocate(buffer)
         start = torch.cuda.Event()
         start.record(main)
-        joined = {first}
+        self.latest[first] = main
         for launch in self.schedule.launches:
-            if launch.stream not in joined:
-                self.streams[launch.stream].wait_event(start)
-                joined.add(launch.stream)
+            if launch.stream not in self.latest:
+                stream = self.streams[launch.stream]
+                stream.wait_event(start)
+                self.latest[launch.stream] = stream
             self.launch(launch)
-        for stream in joined - {first}:
-            main.wait_stream(self.streams[stream])
+        for stream in self.latest.values():
+            if stream is not main:
+                main.wait_stream(stream)
         return self.traced.results(self.env)
 
     def launch(self, launch: Launch) -> None:
-        stream = self.streams[launch.stream]
+        stream = self.stream_of(launch)
         for other in launch.waits:
             stream.wait_event(self.events[other])
         self.traced.release(launch.releases, self.env)
         node = self.traced.kernels[launch.kernel]
-        with torch.cuda.stream(stream):
+        with torch.cuda.stream(self.streams[launch.stream]):
             for buffer in launch.allocates:
                 self.allocate(buffer)
+        with torch.cuda.stream(stream):
             self.traced.step(node, self.env)
         if launch.is_awaited:
             event = torch.cuda.Event()
             event.record(stream)
             self.events[launch.kernel] = event
+
+    def stream_of(self, launch: Launch) -> torch.cuda.Stream:
+        """Where the kernel is issued, after the last one of its stream."""
+        stream = self.streams[launch.stream]
+        if launch.is_urgent:
+            if launch.stream not in self.urgent:
+                self.urgent[launch.stream] = torch.cuda.Stream(priority=_URGENT)
+            stream = self.urgent[launch.stream]
+        if stream is not self.latest[launch.stream]:
+            stream.wait_stream(self.latest[launch.stream])
+            self.latest[launch.stream] = stream
+        return stream
 
     def allocate(self, buffer: int) -> None:
         node = self.traced.allocator_of.get(buffer)
@@ -156,16 +182,17 @@ class Timer:
         self,
         capture: Callable[[Schedule], Captured],
         time_one: Callable[[Captured], float] = time_us,
+        most: int = _KEPT,
     ):
-        self.capture, self.time_one = capture, time_one
+        self.capture, self.time_one, self.most = capture, time_one, most
         self.kept: Dict[Any, Captured] = {}
-        self.largest_bytes = _free_bytes() // (4 * _KEPT)
+        self.largest_bytes = _free_bytes() // (4 * most)
 
     def __call__(self, schedule: Schedule) -> float:
         captured = self.kept.pop(schedule.key, None) or self.capture(schedule)
         if schedule.held_bytes <= self.largest_bytes:
             self.kept[schedule.key] = captured
-            if len(self.kept) > _KEPT:
+            if len(self.kept) > self.most:
                 del self.kept[next(iter(self.kept))]
         return self.time_one(captured)
 

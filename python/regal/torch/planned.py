@@ -61,9 +61,10 @@ class PlannedGraph:
         static_inputs: Sequence[int],
         visible: Optional[int],
         settings: Settings,
+        seconds: float,
         compile_plainly: Callable[[], Callable],
     ):
-        self.kind, self.settings = kind, settings
+        self.kind, self.settings, self.seconds = kind, settings, seconds
         self._compile_plainly = compile_plainly
         self._plain: Optional[Callable] = None
         self.traced = Traced(gm)
@@ -147,7 +148,7 @@ class PlannedGraph:
             self.traced.program,
             self.settings,
             cuda.Timer(lambda s: cuda.capture(self.traced, s, own)),
-            self._seconds() - (measured - began),
+            self.seconds - (measured - began),
         )
         self.report = Report(
             self.kind,
@@ -173,10 +174,6 @@ class PlannedGraph:
         if self.settings.keep_inputs:
             self.example_args = own
         self.schedule = best.schedule
-
-    def _seconds(self) -> float:
-        is_half = self.kind in ("forward", "backward")
-        return self.settings.seconds / 2 if is_half else self.settings.seconds
 
     def _try_to_prepare(self, args: Sequence[Any]) -> None:
         try:

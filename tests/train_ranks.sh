@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 'regal train' on 1, 2 and 4 ranks of MPI gives the same policy, and a rank
 # that dies ends the job, which then resumes: train_ranks.sh REGAL
-# Exit status 77 (skipped) without mpirun.
-set -euo pipefail
-regal=$1
-command -v mpirun >/dev/null || exit 77
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1
-
-fail() {
-  echo "train_ranks: $*" >&2
-  exit 1
-}
+source "$(dirname "$0")/support/ranks.sh" "$1"
 
 "$regal" generate plain --count 10 --nodes 30 -q >/dev/null
 "$regal" dataset split plain -o set.zip -q >/dev/null

@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 'regal tune' on 1, 2 and 3 ranks of MPI makes the same settings and the same
 # table of runs as alone, and one rank reports: tune_ranks.sh REGAL
-# Exit status 77 (skipped) without mpirun.
-set -euo pipefail
-regal=$1
-command -v mpirun >/dev/null || exit 77
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1
-
-fail() {
-  echo "tune_ranks: $*" >&2
-  exit 1
-}
+source "$(dirname "$0")/support/ranks.sh" "$1"
 
 "$regal" generate set --count 4 --nodes 20 --seed 5 -q >/dev/null
 options=(--halving --decoder batched --evaluations 120 --threads 1 -q)

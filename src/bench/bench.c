@@ -191,18 +191,31 @@ static regal_status create_chunk(benchmark *b) {
   return b->numbers && b->results ? REGAL_OK : regal_fail_memory(b->context);
 }
 
+/* Reads what there is, and writes it again in order. */
+static regal_status load_table(benchmark *b) {
+  FILE *before;
+  REGAL_TRY(regal_bench_lock(b->context, b->table.path, &before));
+  regal_status status = REGAL_OK;
+  if (!b->options->overwrite)
+    status = regal_bench_table_load(&b->table, b->options->mix);
+  if (status == REGAL_OK)
+    status = regal_bench_table_save(&b->table);
+  if (status == REGAL_OK)
+    status = regal_bench_lock(b->context, b->table.path, &b->file);
+  if (before)
+    fclose(before);
+  if (status == REGAL_OK && !b->file)
+    status = regal_fail(b->context, REGAL_IO, "%s: was removed meanwhile",
+                        b->table.path);
+  return status;
+}
+
 static regal_status open_table(benchmark *b) {
-  const char *path = b->options->output;
   size_t runs = regal_bench_runs(&b->design);
-  REGAL_TRY(regal_bench_table_create(&b->design, path, &b->table));
-  if (b->report.rank == 0) {
-    if (!b->options->overwrite)
-      REGAL_TRY(regal_bench_table_load(&b->table, b->options->mix));
-    REGAL_TRY(regal_bench_table_save(&b->table));
-    b->file = fopen(path, "a");
-    if (!b->file)
-      return regal_fail_system(b->context, path);
-  }
+  REGAL_TRY(
+      regal_bench_table_create(&b->design, b->options->output, &b->table));
+  if (b->report.rank == 0)
+    REGAL_TRY(load_table(b));
   REGAL_TRY(regal_ranks_spread(&b->team.ranks, b->context, b->table.results,
                                runs * sizeof *b->table.results));
   for (size_t i = 0; i < runs; i++)
@@ -229,11 +242,10 @@ static regal_status bench(benchmark *b, const char *const *datasets,
 
 /* Rows that were made stay, whatever happened after. */
 static regal_status finish(benchmark *b, regal_status status) {
-  if (b->file) {
+  if (b->file && status == REGAL_OK)
+    status = regal_bench_table_save(&b->table);
+  if (b->file)
     fclose(b->file);
-    if (status == REGAL_OK)
-      status = regal_bench_table_save(&b->table);
-  }
   regal_bench_table_free(&b->table);
   regal_release(b->context, b->results);
   regal_release(b->context, b->numbers);

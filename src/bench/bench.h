@@ -156,6 +156,10 @@ void regal_bench_table_free(regal_bench_table *table);
 regal_status regal_bench_table_load(regal_bench_table *table, bool mix);
 /* Writes all rows in the order of their numbers, behind those of others. */
 regal_status regal_bench_table_save(const regal_bench_table *table);
+/* Opens the file for rows to be appended, and keeps other calls from it until
+ * it is closed; NULL when there is no file. */
+regal_status regal_bench_lock(regal_context *context, const char *path,
+                              FILE **locked);
 /* The line of a run, with its newline. */
 void regal_bench_put_run(const regal_bench_table *table, size_t number,
                          regal_text *text);

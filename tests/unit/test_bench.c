@@ -88,11 +88,13 @@ static void test_numbers(void **state) {
   regal_bench_design_free(&design);
 }
 
-static void expect_failure(search_bench *b, const char *message) {
+static regal_status run_bench(search_bench *b, regal_benching *made) {
   const char *sets[] = {"set"};
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, NULL),
-      REGAL_BAD_INPUT);
+  return regal_bench(b->context, sets, 1, &b->options, NULL, NULL, made);
+}
+
+static void expect_failure(search_bench *b, const char *message) {
+  assert_int_equal(run_bench(b, NULL), REGAL_BAD_INPUT);
   assert_string_equal(regal_error(b->context), message);
 }
 
@@ -175,9 +177,7 @@ static void test_continue(void **state) {
   regal_benching made;
   make_set(b);
   use_small_bench(b, "whole.csv");
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_OK);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
   assert_int_equal(made.runs, 3 * 5 * 3);
   use_small_bench(b, "parts.csv");
   assert_int_equal(regal_bench(b->context, sets, 1, &b->options, stop_after,
@@ -189,9 +189,7 @@ static void test_continue(void **state) {
   files_write("parts.csv", part, strlen(part) - 9);
   free(part);
   b->options.threads = 3;
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_OK);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
   assert_int_equal(made.resumed, 15);
   assert_int_equal(made.runs, 45);
   expect_equal_tables("whole.csv", "parts.csv");
@@ -209,38 +207,27 @@ static void replace_in(const char *path, const char *from, const char *to) {
 /* Rows of another build, of other settings, of another graph. */
 static void test_refuse(void **state) {
   search_bench *b = *state;
-  const char *sets[] = {"set"};
   regal_benching made;
   make_set(b);
   use_small_bench(b, "whole.csv");
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_OK);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
   set_option(b, "population", "50");
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_BAD_INPUT);
+  assert_int_equal(run_bench(b, &made), REGAL_BAD_INPUT);
   assert_non_null(
       strstr(regal_error(b->context), "found a run with other settings ("));
   set_option(b, "mix", "true");
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_OK);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
   assert_int_equal(made.resumed, 0);
   assert_int_equal(made.runs, 45);
   use_small_bench(b, "whole.csv");
   set_option(b, "overwrite", "true");
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_OK);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
   char input[] = "0123456789abcdef", *text = files_read("whole.csv");
   memcpy(input, strstr(text, ",set,") - 16, 16);
   free(text);
   replace_in("whole.csv", input, "0000000000000000");
   use_small_bench(b, "whole.csv");
-  assert_int_equal(
-      regal_bench(b->context, sets, 1, &b->options, NULL, NULL, &made),
-      REGAL_BAD_INPUT);
+  assert_int_equal(run_bench(b, &made), REGAL_BAD_INPUT);
   assert_non_null(strstr(regal_error(b->context), "has changed since: --mix"));
 }
 
@@ -266,6 +253,34 @@ static void test_shipped(void **state) {
   assert_string_not_equal(input[0], input[2]);
   assert_string_not_equal(input[0], input[3]);
   regal_bench_design_free(&design);
+}
+
+/* Two calls on one table: the second is refused, and changes nothing. */
+static void test_locked(void **state) {
+  search_bench *b = *state;
+  regal_benching made;
+  FILE *other;
+  make_set(b);
+  use_small_bench(b, "locked.csv");
+  assert_int_equal(regal_bench_lock(b->context, "locked.csv", &other),
+                   REGAL_OK);
+  assert_null(other);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
+  char *before = files_read("locked.csv");
+  assert_int_equal(regal_bench_lock(b->context, "locked.csv", &other),
+                   REGAL_OK);
+  assert_non_null(other);
+  set_option(b, "overwrite", "true");
+  assert_int_equal(run_bench(b, &made), REGAL_IO);
+  assert_string_equal(regal_error(b->context),
+                      "locked.csv: another call is writing to it");
+  char *after = files_read("locked.csv");
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
+  fclose(other);
+  assert_int_equal(run_bench(b, &made), REGAL_OK);
+  assert_int_equal(made.resumed, 0);
 }
 
 static void test_malformed(void **state) {
@@ -446,6 +461,9 @@ int main(void) {
       SEARCH_TEST(test_csv),           SEARCH_TEST(test_numbers),
       SEARCH_TEST(test_bad_lists),     SEARCH_TEST(test_continue),
       SEARCH_TEST(test_refuse),        SEARCH_TEST(test_shipped),
+}
+
+      SEARCH_TEST(test_refuse),        SEARCH_TEST(test_locked),
       SEARCH_TEST(test_malformed),     SEARCH_TEST(test_scores),
       SEARCH_TEST(test_best_known),    SEARCH_TEST(test_names_in_script),
       SEARCH_TEST(test_report_memory), SEARCH_TEST(test_bench_memory),

@@ -458,15 +458,19 @@ static void test_bench_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SEARCH_TEST(test_csv),           SEARCH_TEST(test_numbers),
-      SEARCH_TEST(test_bad_lists),     SEARCH_TEST(test_continue),
-      SEARCH_TEST(test_refuse),        SEARCH_TEST(test_shipped),
-}
-
-      SEARCH_TEST(test_refuse),        SEARCH_TEST(test_locked),
-      SEARCH_TEST(test_malformed),     SEARCH_TEST(test_scores),
-      SEARCH_TEST(test_best_known),    SEARCH_TEST(test_names_in_script),
-      SEARCH_TEST(test_report_memory), SEARCH_TEST(test_bench_memory),
+      SEARCH_TEST(test_csv),
+      SEARCH_TEST(test_numbers),
+      SEARCH_TEST(test_bad_lists),
+      SEARCH_TEST(test_continue),
+      SEARCH_TEST(test_refuse),
+      SEARCH_TEST(test_shipped),
+      SEARCH_TEST(test_locked),
+      SEARCH_TEST(test_malformed),
+      SEARCH_TEST(test_scores),
+      SEARCH_TEST(test_best_known),
+      SEARCH_TEST(test_names_in_script),
+      SEARCH_TEST(test_report_memory),
+      SEARCH_TEST(test_bench_memory),
   };
   return cmocka_run_group_tests_name("bench", tests, files_enter, files_leave);
 }

@@ -12,12 +12,11 @@ from table1 import reference
 
 # label: (what the paper calls it, options of training)
 VARIANTS = {
-    "placement only": ("placement", ("--heads", "placement")),
-    "scheduling only": ("scheduling", ("--heads", "scheduling")),
-    "placement and scheduling": ("both", ("--heads", "both")),
-    "the same, no features of BRKGA": (None, ("--heads", "both", "--features",
-                                              "graph")),
-    "the same and transfers (ours)": (None, ("--heads", "all")),
+    "placement only": ("placement", {"heads": "placement"}),
+    "scheduling only": ("scheduling", {"heads": "scheduling"}),
+    "placement and scheduling": ("both", {}),
+    "the same, no features of BRKGA": (None, {"features": "graph"}),
+    "the same and transfers (ours)": (None, {"heads": "all"}),
 }
 
 
@@ -26,9 +25,8 @@ def heads(session):
     dataset = sets.real_training_set(session, "memory")
     graphs = sets.real_graphs(session, "memory")
     budget = str(session.size("evaluations"))
-    policies = {label: training.train(
-        session, dataset, f"ablation-{number_of}", "memory", *options)
-        for number_of, (label, (_, options)) in enumerate(VARIANTS.items(), 1)}
+    policies = {label: training.train(session, dataset, "memory", **options)
+                for label, (_, options) in VARIANTS.items()}
     session.bench(graphs, ["brkga", *(f"regal policy={path}" for path in
                                       policies.values())], [budget], "memory")
     runs = Runs(session, graphs, "memory")
@@ -57,9 +55,8 @@ def rounds(session):
     dataset = sets.real_training_set(session, "runtime")
     points = []
     for count in session.size("rounds"):
-        path = training.train(session, dataset, f"rounds-{count}", "runtime",
-                              "--rounds", count,
-                              steps=session.size("sweep_steps"))
+        path = training.train(session, dataset, "runtime",
+                              session.size("sweep_steps"), rounds=count)
         points.append((count, training.best_validation(path), 0))
     file = figures.lines(
         session, "rounds", "real graphs, run time: validation by rounds T",
@@ -83,8 +80,7 @@ def curves(session):
     made = []
     for objective in ("runtime", "memory"):
         dataset = sets.real_training_set(session, objective)
-        path = training.train(session, dataset, f"curve-{objective}", objective,
-                              "--heads", "both")
+        path = training.train(session, dataset, objective)
         rows = [row for row in training.log_of(path) if row["reward"]]
         rewards = [float(row["reward"]) for row in rows]
         points = [(row["step"], value, 0) for row, value in

@@ -9,7 +9,6 @@ import collections
 import csv
 import json
 
-import ablation
 import figures
 import published
 import sets
@@ -116,9 +115,8 @@ def heat_map(session, name, title, cells, form):
 
 def structure(session):
     """Of the policy of the ablation that has both heads, for peak memory."""
-    place = list(ablation.VARIANTS).index("placement and scheduling") + 1
     policy = training.train(session, sets.real_training_set(session, "memory"),
-                            f"ablation-{place}", "memory", "--heads", "both")
+                            "memory")
     count, weight = collections.Counter(), collections.Counter()
     for graph in sets.real_graphs(session, "memory"):
         _, rows = actions_of(session, graph, policy, "memory")

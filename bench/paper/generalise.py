@@ -25,8 +25,7 @@ def make(session):
     lines, rows = [], []
     for objective in OBJECTIVES:
         dataset = sets.real_training_set(session, objective, SOURCES)
-        path = training.train(session, dataset, f"sources-{objective}",
-                              objective, "--heads", "both")
+        path = training.train(session, dataset, objective)
         entry = Entry("regal", f"regal policy={path}", budget)
         tried = {
             "the same sources": sets.real_graphs(session, objective,

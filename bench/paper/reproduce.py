@@ -16,6 +16,7 @@ docs/paper.md of what is there.
 """
 import argparse
 import pathlib
+import resource
 import sys
 import time
 
@@ -87,8 +88,14 @@ def make_page(folder, path):
     page.compose([made[key] for key in ITEMS if key in made], path, folder)
 
 
+def cpu_seconds():
+    """Of the programs that were run."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def make_item(session, arguments, name):
-    began = time.monotonic()
+    began, used = time.monotonic(), cpu_seconds()
     session.begin_item()
     section = ITEMS[name](session)
     made = records.load(session.out)
@@ -96,7 +103,8 @@ def make_item(session, arguments, name):
                                    command_of(arguments, name))
     records.save(session.out, made)
     make_page(session.out, session.out / "paper.md")
-    session.say(f"{name}: {time.monotonic() - began:.0f} s")
+    session.say(f"{name}: {time.monotonic() - began:.0f} s, "
+                f"{cpu_seconds() - used:.0f} s of CPU")
 
 
 def publish(session, arguments, name):

@@ -10,11 +10,13 @@ While an item is made, the session notes which builds its runs are of and which
 files it writes, for the page and for publishing.
 """
 import csv
+import io
 import json
 import math
 import pathlib
 import subprocess
 import sys
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OBJECTIVES = ("runtime", "memory")
@@ -77,9 +79,9 @@ class Session:
         for graph in graphs:
             by_path.setdefault(graph.path, []).append(graph)
         for path, members in by_path.items():
-            words = ["bench", *(f"{path}:{graph.name}" for graph in members),
-                     "--methods", self.short(",".join(
-                         self.for_archive(methods, path, objective))),
+            words = ["bench", *chosen(path, members), "--methods",
+                     self.short(",".join(self.for_archive(methods, path,
+                                                          objective))),
                      "--budgets", ",".join(map(str, budgets)), "--seeds",
                      seeds or self.size("seeds"), "--objective", objective,
                      "-o", self.table, "--quiet", "--threads", self.threads]
@@ -112,6 +114,27 @@ class Session:
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(fields)
             writer.writerows([plain(value) for value in row] for row in rows)
+
+
+def index_of(path):
+    if path.is_dir():
+        text = (path / "index.csv").read_text()
+    else:
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read("index.csv").decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def chosen(path, graphs):
+    """The words that choose these graphs: the split, if they are all of it.
+    Names of a large set are slower, one by one."""
+    names = {graph.name for graph in graphs}
+    rows = [row for row in index_of(path) if row["split"]]
+    splits = {row["split"] for row in rows if row["name"] in names}
+    whole = {row["name"] for row in rows if row["split"] in splits}
+    if len(splits) == 1 and whole == names:
+        return [path, "--split", *splits]
+    return [f"{path}:{graph.name}" for graph in graphs]
 
 
 def plain(value):

@@ -5,7 +5,7 @@ import csv
 import io
 import zipfile
 
-from session import ARCHIVES, ROOT
+from session import ARCHIVES, ROOT, index_of
 
 # `path:name` is the graph; `dataset` is what the table of runs calls the path.
 Graph = collections.namedtuple("Graph", "path dataset name ops")
@@ -36,15 +36,6 @@ def synthetic_set(session):
                      "--filter", "--quiet")
         session.call("dataset", "split", folder, "-o", archive, "--quiet")
     return archive
-
-
-def index_of(path):
-    if path.is_dir():
-        text = (path / "index.csv").read_text()
-    else:
-        with zipfile.ZipFile(path) as archive:
-            text = archive.read("index.csv").decode()
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def graphs_of(path, split, objective, most_ops=10**9):

@@ -20,8 +20,7 @@ def gas_policy(session, name, objective):
         return f"{name}_{objective}_gas"
     dataset = (sets.synthetic_set(session) if name == "synthetic" else
                sets.real_training_set(session, objective))
-    return training.train(session, dataset, f"gas-{name}-{objective}", objective,
-                          "--policy-kind", "gas")
+    return training.train(session, dataset, objective, policy_kind="gas")
 
 
 def regal_entries(session, name, objective, budget):

@@ -21,24 +21,44 @@ def best_shipped(kind, objective):
     return None
 
 
-def train(session, dataset, name, objective, *options, steps=None):
-    """The policy's file."""
-    path = session.work / f"{name}.policy"
-    done = session.work / f"{name}.done"
-    if done.exists():
-        session.builds.add(done.read_text().strip())
-        return path
-    session.say(f"training {name}")
+# What a policy may differ in from the standard one of these trainings.
+STANDARD = {"heads": "both", "rounds": 2, "features": "all",
+            "policy-kind": "gnn"}
+
+
+def path_of(session, dataset, objective, steps, options):
+    """Items that need the same policy share it."""
+    differs = [f"{name}-{value}" for name, value in options.items()
+               if value != STANDARD[name]]
+    kind = dataset.stem.replace("train-", "").replace(f"-{objective}", "")
+    return session.work / ("-".join([kind, objective, *differs, str(steps)]) +
+                           ".policy")
+
+
+def train(session, dataset, objective, steps=None, **options):
+    """The file of a policy with these options, others as STANDARD has them."""
+    steps = steps or session.size("steps")
+    options = {name.replace("_", "-"): value for name, value in options.items()}
+    path = path_of(session, dataset, objective, steps, options)
+    done = path.with_suffix(".done")
+    if not done.exists():
+        run_training(session, dataset, objective, steps, {**STANDARD, **options},
+                     path)
+        done.write_text(session.build() + "\n")
+    session.builds.add(done.read_text().strip())
+    return path
+
+
+def run_training(session, dataset, objective, steps, options, path):
+    session.say(f"training {path.stem}")
     words = ["train", dataset, "-o", path, "--objective", objective, "--steps",
-             steps or session.size("steps"), "--valid-graphs",
-             session.size("valid_graphs"), "--valid-evaluations",
-             session.size("valid_evaluations"), "--quiet", "--threads",
-             session.threads, *options]
+             steps, "--valid-graphs", session.size("valid_graphs"),
+             "--valid-evaluations", session.size("valid_evaluations"),
+             "--quiet", "--threads", session.threads]
+    for name, value in options.items():
+        words += [f"--{name}", value]
     checkpoint = path.with_name(path.name + ".checkpoint")
     session.call(*words, "--resume" if checkpoint.exists() else "--overwrite")
-    done.write_text(session.build() + "\n")
-    session.builds.add(session.build())
-    return path
 
 
 def log_of(path):

@@ -10,6 +10,7 @@ us; with kernels that were tuned alone it took 601.
 
 import contextlib
 import fcntl
+import functools
 import json
 import os
 import tempfile
@@ -51,7 +52,8 @@ class Case:
         import models
 
         self.training = mode == "train"
-        self.module, self.inputs = models.on_gpu(name, batch, self.training)
+        with others_may():
+            self.module, self.inputs = models.on_gpu(name, batch, self.training)
         self.given = [p for p in self.module.parameters() if p.requires_grad]
 
     def step(self, function):
@@ -110,27 +112,45 @@ def compiled_with(case, **arguments):
     return torch.compile(case.module, dynamic=False, **arguments)
 
 
-class _Held:
-    """How often this process holds the lock: a holder may ask again."""
+class _Lock:
+    """The file that this process has locked, if it has."""
 
-    depth = 0
+    file = None
 
 
 @contextlib.contextmanager
 def alone():
     """One process at a time uses the GPU. Its threads go before others."""
-    if _Held.depth:
+    if _Lock.file is not None:
         yield
         return
     with open(LOCK, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        _Held.depth += 1
+        _Lock.file = file
         usual = set_priority(-10)
         try:
             yield
         finally:
             set_priority(usual)
-            _Held.depth -= 1
+            _Lock.file = None
+
+
+@contextlib.contextmanager
+def others_may():
+    """Inside `alone`: others may use the GPU meanwhile."""
+    file = _Lock.file
+    if file is None:
+        yield
+        return
+    _Lock.file = None
+    before = set_priority(0)
+    fcntl.flock(file, fcntl.LOCK_UN)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        set_priority(before)
+        _Lock.file = file
 
 
 def set_priority(wanted):
@@ -143,28 +163,21 @@ def set_priority(wanted):
     return usual
 
 
-def first_calls_alone():
-    """Inductor tunes the kernels of a graph at its first call, and regal
-    measures and tries there."""
-    from regal.torch.planned import PlannedGraph
-    from torch._inductor.output_code import CompiledFxGraph
+def compile_beside_others():
+    """Lets others use the GPU while this process compiles: when Dynamo takes a
+    function, and when Inductor takes a graph, for backward passes."""
+    import torch._dynamo.convert_frame as dynamo
+    import torch._inductor.compile_fx as inductor
 
-    call, prepare = CompiledFxGraph.__call__, PlannedGraph.prepare
-    known = set()
+    def beside(function):
+        def call(*args, **kwargs):
+            with others_may():
+                return function(*args, **kwargs)
 
-    def call_alone(graph, inputs):
-        if id(graph) in known:
-            return call(graph, inputs)
-        known.add(id(graph))
-        with alone():
-            return call(graph, inputs)
+        return functools.wraps(function)(call)
 
-    def prepare_alone(graph, args):
-        with alone():
-            prepare(graph, args)
-
-    CompiledFxGraph.__call__ = call_alone
-    PlannedGraph.prepare = prepare_alone
+    dynamo._compile = beside(dynamo._compile)
+    inductor._compile_fx_inner = beside(inductor._compile_fx_inner)
 
 
 def tuning_alone():
@@ -217,13 +230,11 @@ def reduced_or_none(case):
     return reduced
 
 
-def measure(name, batch, mode):
+def measure(name, batch, mode, predict=True):
     from regal.torch import Backend, Settings
 
-    first_calls_alone()
     case = Case(name, batch, mode)
-    with alone():
-        expected = case.deterministic(case.module)
+    expected = case.deterministic(case.module)
     row = {"model": name, "batch": batch, "mode": mode}
     plain = compiled_with(case)
     row["inductor_difference"] = difference(case.deterministic(plain), expected)
@@ -238,15 +249,12 @@ def measure(name, batch, mode):
     row["warnings"] = sorted(
         {str(w.message) for w in caught if "regal" in str(w.message)}
     )
-    with alone():
-        row["eager_us"] = case.time(case.module)
-        row["default_us"] = case.time(plain)
-        row["reduce_overhead_us"] = (
-            None if reduced is None else case.time(reduced)
-        )
-        row["call_us"] = case.time(planned)
-        if mode == "infer" and batch == 1:
-            row["observed"] = predictions(backend.graphs)
+    row["eager_us"] = case.time(case.module)
+    row["default_us"] = case.time(plain)
+    row["reduce_overhead_us"] = None if reduced is None else case.time(reduced)
+    row["call_us"] = case.time(planned)
+    if predict and mode == "infer" and batch == 1:
+        row["observed"] = predictions(backend.graphs)
     row["calls"] = [
         dict(graph.slots.calls) for graph in backend.graphs if graph.slots
     ]
@@ -310,13 +318,18 @@ def by_program(observations):
 
 def tune(name, batch, mode):
     tuning_alone()
-    first_calls_alone()
     case = Case(name, batch, mode)
     tuned = compiled_with(case, mode="max-autotune")
     case.step(tuned)
-    with alone():
-        return {"model": name, "batch": batch, "mode": mode,
-                "max_autotune_us": case.time(tuned)}
+    return {"model": name, "batch": batch, "mode": mode,
+            "max_autotune_us": case.time(tuned)}
+
+
+ACTIONS = {
+    "measure": measure,
+    "measure-only": functools.partial(measure, predict=False),
+    "tune": tune,
+}
 
 
 def one(action, case):
@@ -328,5 +341,7 @@ def one(action, case):
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     name, batch, mode = case.split(":")
-    row = {"measure": measure, "tune": tune}[action](name, int(batch), mode)
+    compile_beside_others()
+    with alone():
+        row = ACTIONS[action](name, int(batch), mode)
     print("ROW " + json.dumps(row), flush=True)

@@ -97,6 +97,10 @@ def main():
     parser.add_argument("--models", default="")
     parser.add_argument("--batches", default="1,8")
     parser.add_argument("--modes", default="infer,train")
+    parser.add_argument("--cases", default="",
+                        help="model:batch:mode,... instead of the three above")
+    parser.add_argument("--no-predictions", action="store_true",
+                        help="leave out what report.py makes predictions of")
     parser.add_argument("--tune", action="store_true",
                         help="measure max-autotune at the end")
     parser.add_argument("--jobs", type=int, default=12)
@@ -108,7 +112,11 @@ def main():
     if given.one:
         return one(*given.one)
     end = time.time() + given.seconds
-    found = cases(
+    found = [
+        (model, int(batch), mode)
+        for model, batch, mode in
+        (case.split(":") for case in given.cases.split(",") if case)
+    ] or cases(
         [m for m in given.models.split(",") if m],
         [int(b) for b in given.batches.split(",")], given.modes.split(","),
     )
@@ -126,7 +134,8 @@ def main():
         os.replace(path + ".new", path)
 
     found = [case for case in found if case not in measured]
-    in_parallel("measure", found, given.jobs, end - 20, done)
+    action = "measure-only" if given.no_predictions else "measure"
+    in_parallel(action, found, given.jobs, end - 20, done)
     if given.tune:
         left = [(n, 1, "infer") for n in FIRST if (n, 1, "infer") not in tuned]
         in_parallel("tune", left, len(left), end - 20, done, threads=2)

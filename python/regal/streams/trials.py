@@ -50,6 +50,9 @@ _ALWAYS = 6
 #: time, for which this share of it is kept.
 _FINAL_ROUNDS = 3
 _FINAL_SHARE = 0.25
+#: Seconds of search for each kernel: more plans in the same time are better
+#: than better plans for a model of the device that is not exact.
+_SEARCH_S = 0.0007
 #: How late an urgent kernel may be, as a share of all work.
 _URGENCIES = (0.02, 0.1)
 
@@ -76,7 +79,7 @@ class Settings:
     #: graph have half of it each, and so has every graph after the first of a
     #: model that is several.
     seconds: float = 6.0
-    #: For one plan.
+    #: For one plan, at most: a program of few kernels has less.
     search_seconds: float = 0.15
     seed: int = 1
     threads: int = 0
@@ -117,7 +120,9 @@ def planned(
     plan = regal.optimize(
         program.graph(),
         machine,
-        time=settings.search_seconds,
+        time=min(
+            settings.search_seconds, _SEARCH_S * len(program.kernels)
+        ),
         method=method,
         seed=settings.seed + seed,
         threads=settings.threads,

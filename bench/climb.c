@@ -38,8 +38,7 @@ static void *allocate(size_t count, size_t size) {
   return made;
 }
 
-/* -- Speed ------------------------------------------------------------------
- */
+/* -- Speed ----------------------------------------------------------------- */
 
 typedef struct speed {
   const regal_problem *problem;
@@ -199,8 +198,7 @@ static void race_all(regal_context *context, int count, char **paths) {
   }
 }
 
-/* -- Grid -------------------------------------------------------------------
- */
+/* -- Grid ------------------------------------------------------------------ */
 
 static double cost_by(regal_context *context, const regal_problem *problem,
                       regal_options *options, const char *method) {

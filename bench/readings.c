@@ -275,8 +275,7 @@ static int64_t run_reading(const regal_problem *problem,
   return best;
 }
 
-/* -- Methods ---------------------------------------------------------------
- */
+/* -- Methods --------------------------------------------------------------- */
 
 typedef struct row {
   const char *name;
@@ -318,8 +317,7 @@ static double run_method(const regal_problem *problem, const row *row) {
   return (double)cost;
 }
 
-/* -- The table -------------------------------------------------------------
- */
+/* -- The table ------------------------------------------------------------- */
 
 typedef struct mean {
   double count, sum, squares;

@@ -452,8 +452,7 @@ REGAL_API const regal_preset *regal_preset_at(size_t index);
 REGAL_API regal_status regal_preset_save(regal_context *context,
                                          const char *name, const char *path);
 
-/* -- Problem: a graph, a machine and an objective ---------------------------
- */
+/* -- Problem: a graph, a machine and an objective -------------------------- */
 
 typedef struct regal_problem regal_problem;
 

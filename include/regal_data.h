@@ -159,8 +159,7 @@ REGAL_API void regal_dataset_augment(regal_dataset *dataset, uint32_t copies,
 REGAL_API regal_status regal_dataset_save(regal_dataset *dataset,
                                           const char *path);
 
-/* -- Random graphs ----------------------------------------------------------
- */
+/* -- Random graphs --------------------------------------------------------- */
 
 /* Progress of a call of regal_generate. */
 typedef struct regal_generation {
@@ -193,8 +192,7 @@ REGAL_API regal_status regal_generate(regal_context *context,
                                       regal_generation_fn progress, void *state,
                                       regal_generation *generation);
 
-/* -- Pipelines --------------------------------------------------------------
- */
+/* -- Pipelines ------------------------------------------------------------- */
 
 /* The training step of a chain of layers on several microbatches, from the text
  * of --pipeline: "layers=32,microbatches=16,forward=2ms" (docs/pipelines.md).

@@ -45,8 +45,7 @@ typedef struct benchmark {
   void *progress_state;
 } benchmark;
 
-/* -- One run
- * ------------------------------------------------------------------- */
+/* -- One run --------------------------------------------------------------- */
 
 /* Says which run it was. */
 static regal_status fail_run(regal_context *context, regal_status status,
@@ -94,8 +93,7 @@ static regal_status run_one(const benchmark *b, const regal_bench_run *run,
                             : fail_run(context, status, graph, variant);
 }
 
-/* -- Rows
- * ---------------------------------------------------------------------- */
+/* -- Rows ------------------------------------------------------------------ */
 
 /* Puts a result into the table and appends its row to the file. */
 static regal_status append(benchmark *b, regal_context *context, size_t item) {
@@ -130,8 +128,7 @@ static regal_status run_item(void *state, size_t item,
   return status;
 }
 
-/* -- Chunks
- * -------------------------------------------------------------------- */
+/* -- Chunks ---------------------------------------------------------------- */
 
 static void report(benchmark *b) {
   b->report.seconds = regal_seconds() - b->began;
@@ -178,8 +175,7 @@ static regal_status run_all(benchmark *b) {
   return waiting && !stopped ? run_chunk(b, waiting, &stopped) : REGAL_OK;
 }
 
-/* -- Setting up
- * ---------------------------------------------------------------- */
+/* -- Setting up ------------------------------------------------------------ */
 
 /* A chunk keeps the threads of all processes busy. */
 static regal_status create_chunk(benchmark *b) {

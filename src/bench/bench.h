@@ -16,16 +16,14 @@
 #include "graph/graph.h"
 #include "regal_bench.h"
 
-/* -- CSV (bench/csv.c) ------------------------------------------------------
- */
+/* -- CSV (bench/csv.c) ----------------------------------------------------- */
 
 /* Cuts the next field off `*line`, which it changes: quotes are removed. NULL
  * at the end of the line, and if a quote is not closed. */
 char *regal_csv_next(char **line);
 void regal_csv_put(regal_text *text, const char *field);
 
-/* -- Rows of the table (bench/rows.c) ---------------------------------------
- */
+/* -- Rows of the table (bench/rows.c) -------------------------------------- */
 
 /* In the order of the columns. */
 typedef struct regal_bench_row {
@@ -65,8 +63,7 @@ regal_status regal_bench_open_lines(regal_context *context, const char *path,
 char *regal_bench_next_line(regal_bench_lines *lines);
 void regal_bench_close_lines(regal_bench_lines *lines);
 
-/* -- The design (bench/design.c, bench/graphs.c) -----------------------------
- */
+/* -- The design (bench/design.c, bench/graphs.c) --------------------------- */
 
 typedef struct regal_bench_variant {
   const char *method; /* as given: "regal policy=real_runtime" */
@@ -127,8 +124,7 @@ void regal_bench_input(const regal_bench_design *design,
 const char *regal_bench_keep(regal_arena *arena, const char *text,
                              size_t length);
 
-/* -- The table (bench/table.c) -----------------------------------------------
- */
+/* -- The table (bench/table.c) --------------------------------------------- */
 
 typedef struct regal_bench_result {
   bool done;

@@ -52,8 +52,21 @@ static bool next_entry(const char **at, char separator, const char **begin,
   return true;
 }
 
-/* -- Fingerprints ------------------------------------------------------------
- */
+/* Copies an entry of `list`, an option's name, into `copy`. */
+static regal_status copy_entry(regal_context *context, const char *list,
+                               const char *begin, size_t length, char *copy,
+                               size_t capacity) {
+  if (length >= capacity)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--%s: found %zu characters, \"%.20s...\", expected "
+                      "fewer than %zu",
+                      list, length, begin, capacity);
+  memcpy(copy, begin, length);
+  copy[length] = 0;
+  return REGAL_OK;
+}
+
+/* -- Fingerprints ---------------------------------------------------------- */
 
 static bool is_one_of(const char *word, const char *const *words) {
   for (; *words; words++)
@@ -147,8 +160,7 @@ void regal_bench_input(const regal_bench_design *design,
   snprintf(text, 17, "%016" PRIx64, hash);
 }
 
-/* -- Variants ----------------------------------------------------------------
- */
+/* -- Variants -------------------------------------------------------------- */
 
 /* Sets "option=value"; the method's name is the only word without '='. */
 static regal_status set_word(regal_bench_design *design, const char *word,
@@ -168,7 +180,8 @@ static regal_status read_words(regal_bench_design *design, const char *entry,
   char word[REGAL_MOST_TEXT];
   for (bool first = true; next_entry(&at, ' ', &begin, &length);
        first = false) {
-    snprintf(word, sizeof word, "%.*s", (int)length, begin);
+    REGAL_TRY(copy_entry(design->context, "methods", begin, length, word,
+                         sizeof word));
     if (first == (strchr(word, '=') != NULL))
       return regal_fail(design->context, REGAL_BAD_INPUT,
                         "--methods: found \"%s\", expected NAME "
@@ -236,7 +249,8 @@ static regal_status add_budgets(regal_bench_design *design, const char *method,
   while (next_entry(&at, ',', &begin, &length)) {
     char budget[64];
     regal_options changed = *options;
-    snprintf(budget, sizeof budget, "%.*s", (int)length, begin);
+    REGAL_TRY(copy_entry(design->context, "budgets", begin, length, budget,
+                         sizeof budget));
     REGAL_TRY(set_budget(design, budget, &changed));
     REGAL_TRY(
         add_variant(design, method, budget, strlen(budget), &changed, files));
@@ -294,8 +308,7 @@ static regal_status add_methods(regal_bench_design *design,
   return REGAL_OK;
 }
 
-/* -- Seeds -------------------------------------------------------------------
- */
+/* -- Seeds ----------------------------------------------------------------- */
 
 static regal_status add_seed(regal_bench_design *design, const char *text) {
   regal_options options;
@@ -317,14 +330,14 @@ static regal_status add_seeds(regal_bench_design *design, const char *list) {
   size_t length;
   char text[32];
   while (next_entry(&at, ',', &begin, &length)) {
-    snprintf(text, sizeof text, "%.*s", (int)length, begin);
+    REGAL_TRY(
+        copy_entry(design->context, "seeds", begin, length, text, sizeof text));
     REGAL_TRY(add_seed(design, text));
   }
   return REGAL_OK;
 }
 
-/* -- The whole ---------------------------------------------------------------
- */
+/* -- The whole ------------------------------------------------------------- */
 
 regal_status regal_bench_design_create(regal_context *context,
                                        const regal_options *options,
@@ -344,7 +357,12 @@ regal_status regal_bench_design_create(regal_context *context,
     snprintf(base.seeds, sizeof base.seeds, "1");
   REGAL_TRY(make_settings(design, &base));
   REGAL_TRY(add_methods(design, &base));
-  return add_seeds(design, base.seeds);
+  REGAL_TRY(add_seeds(design, base.seeds));
+  if (!design->variant_count || !design->seed_count)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--methods, --budgets, --seeds: found a blank list, "
+                      "expected an entry");
+  return REGAL_OK;
 }
 
 void regal_bench_design_free(regal_bench_design *design) {

@@ -57,8 +57,7 @@ static void put_figure(regal_text *script, const char *name, const char *kind,
                     size, name, kind);
 }
 
-/* -- Curves
- * ---------------------------------------------------------------------- */
+/* -- Curves ---------------------------------------------------------------- */
 
 static bool is_first_of_method(const regal_bench_group *group, size_t entry) {
   for (size_t i = 0; i < entry; i++)
@@ -81,8 +80,9 @@ static regal_status put_line(const regal_bench_summary *summary,
       continue;
     regal_text_format(text, "%zu,", number);
     regal_csv_put(text, entry->method);
-    regal_text_format(text, ",%s,%.6g,%.6g,%.6g\n", entry->budget,
-                      score.seconds, score.gap,
+    regal_text_append(text, ",", 1);
+    regal_csv_put(text, entry->budget);
+    regal_text_format(text, ",%.6g,%.6g,%.6g\n", score.seconds, score.gap,
                       isnan(score.gap_interval) ? 0 : score.gap_interval);
   }
   return REGAL_OK;
@@ -115,8 +115,7 @@ static regal_status draw_curves(const regal_bench_summary *summary,
   return save(summary, data, folder, name, "_curve.csv");
 }
 
-/* -- Boxes
- * ------------------------------------------------------------------------ */
+/* -- Boxes ----------------------------------------------------------------- */
 
 static regal_status draw_boxes(const regal_bench_summary *summary,
                                const regal_bench_group *group,
@@ -140,8 +139,7 @@ static regal_status draw_boxes(const regal_bench_summary *summary,
   return save(summary, data, folder, name, "_boxes.csv");
 }
 
-/* -- The group
- * ---------------------------------------------------------------------- */
+/* -- The group ------------------------------------------------------------- */
 
 static void put_group(const regal_bench_group *group, const char *name,
                       const char *curves, regal_text *script) {

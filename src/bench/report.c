@@ -17,8 +17,7 @@ static void put_number(regal_text *text, const char *format, double value) {
 
 /* Vertical bars would end a cell. */
 static void put_label(regal_text *text, const char *label) {
-  regal_text_append(text, "|", 1);
-  regal_text_append(text, " ", 1);
+  regal_text_append(text, "| ", 2);
   for (; *label; label++)
     regal_text_append(text, *label == '|' ? "/" : label, 1);
   regal_text_append(text, " |", 2);
@@ -45,12 +44,15 @@ static void put_line(regal_text *text, const char *label,
 
 static void put_csv_line(regal_text *text, const regal_bench_entry *entry,
                          const regal_bench_score *s) {
-  regal_csv_put(text, entry->method);
-  regal_text_format(text,
-                    ",%s,%s,%zu,%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%zu,",
-                    entry->budget, entry->settings, s->graphs, s->misfits,
-                    s->improvement, s->interval, s->deviation, s->gap,
-                    s->closed, s->bound_gap, s->seconds, s->wins);
+  const char *const names[] = {entry->method, entry->budget, entry->settings};
+  for (size_t i = 0; i < 3; i++) {
+    regal_csv_put(text, names[i]);
+    regal_text_append(text, ",", 1);
+  }
+  regal_text_format(text, "%zu,%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%zu,",
+                    s->graphs, s->misfits, s->improvement, s->interval,
+                    s->deviation, s->gap, s->closed, s->bound_gap, s->seconds,
+                    s->wins);
   regal_text_format(text, "%zu,%zu,%.6g,%.6g\n", s->ties, s->losses,
                     s->quartile[4], s->quartile[0]);
 }

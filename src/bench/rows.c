@@ -120,8 +120,7 @@ regal_status regal_bench_read_row(regal_context *context, const char *path,
   return REGAL_OK;
 }
 
-/* -- Lines ------------------------------------------------------------------
- */
+/* -- Lines ----------------------------------------------------------------- */
 
 static regal_status check_head(regal_context *context, const char *path,
                                regal_bench_lines *lines) {
@@ -159,7 +158,12 @@ regal_status regal_bench_open_lines(regal_context *context, const char *path,
 }
 
 char *regal_bench_next_line(regal_bench_lines *lines) {
-  char *line = lines->at, *end = line ? strchr(line, '\n') : NULL;
+  char *line = lines->at;
+  if (!line)
+    return NULL;
+  /* not strchr: what follows a zero in a damaged file must not get lost */
+  size_t left = lines->text.size - (size_t)(line - lines->text.bytes);
+  char *end = memchr(line, '\n', left);
   if (!end)
     return NULL;
   *end = 0;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- Reading ------------------------------------------------------------------
- */
+/* -- Reading --------------------------------------------------------------- */
 
 static regal_status add_row(regal_bench_summary *s, const char *path,
                             unsigned number, const char *line) {
@@ -41,8 +40,7 @@ static regal_status read_table(regal_bench_summary *s, const char *path) {
   return status;
 }
 
-/* -- Grouping -----------------------------------------------------------------
- */
+/* -- Grouping -------------------------------------------------------------- */
 
 /* The number of a key; a new one if it is not there. */
 static regal_status number_of(regal_bench_summary *s, regal_names *names,
@@ -57,21 +55,18 @@ static regal_status number_of(regal_bench_summary *s, regal_names *names,
 }
 
 static regal_status find_group(regal_bench_summary *s,
-                               const regal_bench_row *row,
-                               regal_bench_group **group) {
-  for (size_t i = 0; i < s->group_count; i++) {
-    *group = &s->groups[i];
-    if (!strcmp((*group)->dataset, row->dataset) &&
-        !strcmp((*group)->objective, row->objective))
+                               const regal_bench_row *row, size_t *number) {
+  for (*number = 0; *number < s->group_count; ++*number)
+    if (!strcmp(s->groups[*number].dataset, row->dataset) &&
+        !strcmp(s->groups[*number].objective, row->objective))
       return REGAL_OK;
-  }
   if (!REGAL_RESERVE(s->context, s->groups, s->group_count, s->group_capacity))
     return regal_fail_memory(s->context);
-  *group = &s->groups[s->group_count++];
-  **group =
+  regal_bench_group *group = &s->groups[s->group_count++];
+  *group =
       (regal_bench_group){.dataset = row->dataset, .objective = row->objective};
-  regal_names_init(&(*group)->entry_names, s->context);
-  regal_names_init(&(*group)->graph_names, s->context);
+  regal_names_init(&group->entry_names, s->context);
+  regal_names_init(&group->graph_names, s->context);
   return REGAL_OK;
 }
 
@@ -110,9 +105,9 @@ static regal_status find_graph(regal_bench_summary *s, regal_bench_group *group,
 }
 
 static regal_status find_seed(regal_bench_summary *s, regal_bench_group *group,
-                              uint64_t seed) {
-  for (size_t i = 0; i < group->seed_count; i++)
-    if (group->seeds[i] == seed)
+                              uint64_t seed, size_t *number) {
+  for (*number = 0; *number < group->seed_count; ++*number)
+    if (group->seeds[*number] == seed)
       return REGAL_OK;
   if (!REGAL_RESERVE(s->context, group->seeds, group->seed_count,
                      group->seed_capacity))
@@ -122,19 +117,22 @@ static regal_status find_seed(regal_bench_summary *s, regal_bench_group *group,
 }
 
 static regal_status group_rows(regal_bench_summary *s) {
+  s->places = regal_alloc(s->context, s->row_count, sizeof *s->places);
+  if (!s->places)
+    return regal_fail_memory(s->context);
   for (size_t i = 0; i < s->row_count; i++) {
-    regal_bench_group *group;
-    size_t unused;
-    REGAL_TRY(find_group(s, &s->rows[i], &group));
-    REGAL_TRY(find_entry(s, group, &s->rows[i], &unused));
-    REGAL_TRY(find_graph(s, group, &s->rows[i], &unused));
-    REGAL_TRY(find_seed(s, group, s->rows[i].seed));
+    const regal_bench_row *row = &s->rows[i];
+    regal_bench_place *place = &s->places[i];
+    REGAL_TRY(find_group(s, row, &place->group));
+    regal_bench_group *group = &s->groups[place->group];
+    REGAL_TRY(find_entry(s, group, row, &place->entry));
+    REGAL_TRY(find_graph(s, group, row, &place->graph));
+    REGAL_TRY(find_seed(s, group, row->seed, &place->seed));
   }
   return REGAL_OK;
 }
 
-/* -- Cells
- * --------------------------------------------------------------------- */
+/* -- Cells ----------------------------------------------------------------- */
 
 static regal_status create_cells(regal_bench_summary *s,
                                  regal_bench_group *group) {
@@ -152,9 +150,14 @@ static regal_status create_cells(regal_bench_summary *s,
   return REGAL_OK;
 }
 
+static regal_bench_cell *cell_at(regal_bench_group *group, size_t entry,
+                                 size_t graph) {
+  return &group->cells[entry * group->graph_count + graph];
+}
+
 static void take_row(regal_bench_group *group, const regal_bench_row *row,
                      size_t entry, size_t graph) {
-  regal_bench_cell *cell = &group->cells[entry * group->graph_count + graph];
+  regal_bench_cell *cell = cell_at(group, entry, graph);
   double n = (double)++cell->runs, cost = (double)row->cost;
   cell->cost += (cost - cell->cost) / n;
   cell->seconds += (row->seconds - cell->seconds) / n;
@@ -169,46 +172,29 @@ static regal_status fill_cells(regal_bench_summary *s) {
   for (size_t i = 0; i < s->group_count; i++)
     REGAL_TRY(create_cells(s, &s->groups[i]));
   for (size_t i = 0; i < s->row_count; i++) {
-    regal_bench_group *group;
-    size_t entry, graph;
-    REGAL_TRY(find_group(s, &s->rows[i], &group));
-    REGAL_TRY(find_entry(s, group, &s->rows[i], &entry));
-    REGAL_TRY(find_graph(s, group, &s->rows[i], &graph));
-    take_row(group, &s->rows[i], entry, graph);
+    regal_bench_place place = s->places[i];
+    take_row(&s->groups[place.group], &s->rows[i], place.entry, place.graph);
   }
   return REGAL_OK;
 }
 
-/* -- Seeds, reference, best known
- * ----------------------------------------------- */
-
-static size_t seed_index(const regal_bench_group *group, uint64_t seed) {
-  size_t i = 0;
-  while (group->seeds[i] != seed)
-    i++;
-  return i;
-}
+/* -- Seeds, reference, best known ------------------------------------------ */
 
 /* Mean improvement of each entry with each seed, over all graphs; the reference
  * is its mean over seeds. */
-static regal_status compare_seeds(regal_bench_summary *s) {
+static void compare_seeds(regal_bench_summary *s) {
   for (size_t i = 0; i < s->row_count; i++) {
-    const regal_bench_row *row = &s->rows[i];
-    regal_bench_group *group;
-    size_t entry, graph;
-    REGAL_TRY(find_group(s, row, &group));
-    REGAL_TRY(find_entry(s, group, row, &entry));
-    REGAL_TRY(find_graph(s, group, row, &graph));
+    regal_bench_place place = s->places[i];
+    regal_bench_group *group = &s->groups[place.group];
     const regal_bench_cell *reference =
-        &group->cells[group->reference * group->graph_count + graph];
+        cell_at(group, group->reference, place.graph);
     if (!reference->runs || reference->cost <= 0)
       continue;
-    regal_bench_cell *mean = &group->by_seed[entry * group->seed_count +
-                                             seed_index(group, row->seed)];
-    double gain = 100 * (1 - (double)row->cost / reference->cost);
+    regal_bench_cell *mean =
+        &group->by_seed[place.entry * group->seed_count + place.seed];
+    double gain = 100 * (1 - (double)s->rows[i].cost / reference->cost);
     mean->cost += (gain - mean->cost) / (double)++mean->runs;
   }
-  return REGAL_OK;
 }
 
 /* "METHOD@BUDGET"; where a group has none, its first entry. */
@@ -234,32 +220,36 @@ static void take_best(regal_bench_summary *s, const char *graph, double cost) {
   }
 }
 
+static regal_status read_best_line(regal_bench_summary *s, const char *path,
+                                   unsigned number, char *line) {
+  char *end = NULL;
+  const char *graph = regal_csv_next(&line), *cost = regal_csv_next(&line);
+  double value = cost ? strtod(cost, &end) : 0;
+  if (!cost || end == cost || *end || line || !isfinite(value))
+    return regal_fail(s->context, REGAL_BAD_INPUT,
+                      "%s:%u: found \"%s\" as a cost, expected GRAPH,COST",
+                      path, number, cost ? cost : "");
+  take_best(s, graph, value);
+  return REGAL_OK;
+}
+
 static regal_status read_best(regal_bench_summary *s, const char *path) {
   regal_text text;
-  unsigned number = 0;
   regal_status status = REGAL_OK;
   REGAL_TRY(regal_read_file(s->context, path, &text));
   char *line = text.bytes;
-  while (line && *line && status == REGAL_OK) {
-    char *next = strchr(line, '\n'), *end;
-    number++;
+  for (unsigned number = 1; line && *line && status == REGAL_OK; number++) {
+    char *next = strchr(line, '\n');
     if (next)
       *next++ = 0;
-    char *graph = regal_csv_next(&line), *cost = regal_csv_next(&line);
-    double value = cost ? strtod(cost, &end) : 0;
-    if (!graph || !cost || end == cost || *end || line)
-      status = regal_fail(s->context, REGAL_BAD_INPUT,
-                          "%s:%u: expected GRAPH,COST", path, number);
-    else
-      take_best(s, graph, value);
+    status = read_best_line(s, path, number, line);
     line = next;
   }
   regal_text_free(&text);
   return status;
 }
 
-/* -- The whole
- * -------------------------------------------------------------------- */
+/* -- The whole ------------------------------------------------------------- */
 
 regal_status regal_bench_summarise(regal_context *context,
                                    const char *const *tables, size_t count,
@@ -277,7 +267,8 @@ regal_status regal_bench_summarise(regal_context *context,
     find_reference(&summary->groups[i], options->reference);
   if (options->best[0])
     REGAL_TRY(read_best(summary, options->best));
-  return compare_seeds(summary);
+  compare_seeds(summary);
+  return REGAL_OK;
 }
 
 void regal_bench_summary_free(regal_bench_summary *summary) {
@@ -293,6 +284,7 @@ void regal_bench_summary_free(regal_bench_summary *summary) {
     regal_names_free(&group->graph_names);
   }
   regal_release(context, summary->groups);
+  regal_release(context, summary->places);
   regal_release(context, summary->rows);
   regal_arena_free(&summary->arena);
 }

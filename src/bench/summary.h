@@ -32,11 +32,18 @@ typedef struct regal_bench_group {
   regal_bench_cell *by_seed; /* [entries][seeds]: `cost` is the improvement */
 } regal_bench_group;
 
+/* Where a row belongs. */
+typedef struct regal_bench_place {
+  size_t group;
+  size_t entry, graph, seed; /* in the group */
+} regal_bench_place;
+
 typedef struct regal_bench_summary {
   regal_context *context;
   regal_arena arena; /* all texts */
   regal_bench_row *rows;
   size_t row_count, row_capacity;
+  regal_bench_place *places; /* [row_count] */
   regal_bench_group *groups;
   size_t group_count, group_capacity;
   const char *build; /* of all rows; NULL if they differ */
@@ -76,8 +83,7 @@ void regal_bench_label(const regal_bench_summary *summary,
                        const regal_bench_entry *entry, char *label,
                        size_t capacity);
 
-/* -- Figures (bench/figures.c) ------------------------------------------------
- */
+/* -- Figures (bench/figures.c) --------------------------------------------- */
 
 /* A name for files: letters, digits, '-' and '_' only. */
 void regal_bench_file_name(const regal_bench_group *group, char *name,

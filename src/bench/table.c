@@ -28,8 +28,7 @@ void regal_bench_table_free(regal_bench_table *table) {
   regal_arena_free(&table->lines);
 }
 
-/* -- Loading ------------------------------------------------------------------
- */
+/* -- Loading --------------------------------------------------------------- */
 
 #define ADVICE                                                                 \
   "--mix keeps them together, --overwrite begins anew, or name another output"
@@ -119,8 +118,7 @@ regal_status regal_bench_table_load(regal_bench_table *table, bool mix) {
   return status;
 }
 
-/* -- Saving
- * -------------------------------------------------------------------- */
+/* -- Saving ---------------------------------------------------------------- */
 
 static void put_new(const regal_bench_table *table, size_t number,
                     regal_text *text) {

@@ -10,8 +10,7 @@
 #include "base/random.h"
 #include "learn/advantages.h"
 
-/* Adds step * c (or step / c) times the signs of a pair to all parameters of
- * the policy. */
+/* The signs of one pair. */
 typedef struct signs {
   const regal_network *network;
   uint64_t key; /* of the pair */
@@ -37,8 +36,8 @@ static void add_signs(const signs *s, size_t first, size_t end, regal_real step,
   }
 }
 
-/* `step` is that of a matrix with one row; it changes by `power` of the scale
- * with the rows. */
+/* Adds step * c (power 1) or step / c (power -1) times the signs of a pair to
+ * all parameters of the policy. */
 static void add_all(const signs *s, double step, int power,
                     regal_real *values) {
   const regal_network *network = s->network;

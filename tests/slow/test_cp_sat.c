@@ -218,8 +218,7 @@ static void test_tight_limits(void **state) {
   assert_false(two.timed_out || many.timed_out);
 }
 
-/* -- Beyond brute force -----------------------------------------------------
- */
+/* -- Beyond brute force ---------------------------------------------------- */
 
 typedef struct agreement {
   int both, auto_only, oracle_only, neither;
@@ -285,8 +284,7 @@ static void test_with_auto(void **state) {
   assert_true(count.both > 3 && count.both + count.oracle_only > 12);
 }
 
-/* -- Machines, budgets, interruptions ---------------------------------------
- */
+/* -- Machines, budgets, interruptions -------------------------------------- */
 
 /* As tests/unit/test_methods.c does for all other methods. */
 static void test_machines(void **state) {

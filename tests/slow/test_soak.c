@@ -89,8 +89,7 @@ static void expect(soak *s, bool holds, const char *what) {
   s->failures++;
 }
 
-/* -- The case ----------------------------------------------------------------
- */
+/* -- The case -------------------------------------------------------------- */
 
 static void load_graph(soak *s, const regal_catalog *catalog,
                        const char *archive) {
@@ -231,8 +230,7 @@ static void set_annealing(soak *s) {
     set(s, "coarsest", "%.0f", scaled(s, 1, 1000));
 }
 
-/* -- What must hold ----------------------------------------------------------
- */
+/* -- What must hold -------------------------------------------------------- */
 
 /* An annealer that does not suit is refused by the methods that only anneal. */
 static bool may_refuse(const soak *s) {

@@ -11,8 +11,7 @@
 #include "cost/verify/verify.h"
 #include "support/reference_batched.h"
 
-/* -- Genes ------------------------------------------------------------------
- */
+/* -- Genes ----------------------------------------------------------------- */
 
 static regal_gene draw_near(regal_random *random, regal_gene centre) {
   regal_gene gene = centre + (regal_gene)regal_random_below(random, 5) - 2;
@@ -55,8 +54,7 @@ void regal_test_draw_genes(regal_test_genes kind, uint64_t seed,
   }
 }
 
-/* -- Decoding ---------------------------------------------------------------
- */
+/* -- Decoding -------------------------------------------------------------- */
 
 static void must(const regal_test_decoding *decoding, bool good,
                  const char *what) {

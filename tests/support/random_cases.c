@@ -33,8 +33,7 @@ static void *room(regal_context *context, size_t count, size_t size) {
   return block;
 }
 
-/* -- Graphs -----------------------------------------------------------------
- */
+/* -- Graphs ---------------------------------------------------------------- */
 
 /* How a random graph looks; drawn once for the whole graph. */
 typedef struct shape {
@@ -170,8 +169,7 @@ void regal_test_random_graph(regal_context *context, uint64_t seed,
   regal_release(context, shape.place);
 }
 
-/* -- Machines ---------------------------------------------------------------
- */
+/* -- Machines -------------------------------------------------------------- */
 
 void regal_test_plain_machine(regal_machine *machine, uint32_t devices) {
   memset(machine, 0, sizeof *machine);
@@ -293,8 +291,7 @@ void regal_test_random_machine(regal_context *context, uint64_t seed,
   regal_test_random_small_machine(context, seed, most, graph, machine);
 }
 
-/* -- Plans ------------------------------------------------------------------
- */
+/* -- Plans ----------------------------------------------------------------- */
 
 static uint32_t pinned_or(const regal_machine *machine, uint32_t op,
                           uint32_t device) {

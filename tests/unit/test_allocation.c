@@ -121,8 +121,7 @@ static void free_chain(chain *c) {
   regal_graph_free(c->graph);
 }
 
-/* -- Files are whole or absent ----------------------------------------------
- */
+/* -- Files are whole or absent --------------------------------------------- */
 
 static const char *const written[] = {"out.plan", "out.json", "out.trace",
                                       "out.pb", "out.info"};
@@ -173,8 +172,7 @@ static void check_files(void) {
   assert_int_equal(left, 1); /* machine.json */
 }
 
-/* -- The loop ---------------------------------------------------------------
- */
+/* -- The loop -------------------------------------------------------------- */
 
 typedef struct way {
   const char *method, *decoder;

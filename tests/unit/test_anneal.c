@@ -47,8 +47,7 @@ static regal_fitness judged(search_bench *b, const regal_plan *plan) {
   return regal_fitness_of(b->problem, &cost);
 }
 
-/* -- One chain ---------------------------------------------------------------
- */
+/* -- One chain ------------------------------------------------------------- */
 
 static void *begin_chain(search_bench *b, const regal_annealer *annealer,
                          const regal_plan *start, uint64_t key) {
@@ -178,8 +177,7 @@ static void test_copy(void **state) {
   for_all(*state, check_copy);
 }
 
-/* -- The driver and the levels ------------------------------------------------
- */
+/* -- The driver and the levels --------------------------------------------- */
 
 static regal_plan *drive(search_bench *b, const regal_annealer *annealer,
                          const regal_plan *start, int threads) {
@@ -275,8 +273,7 @@ static void test_levels(void **state) {
   for_all(*state, check_levels);
 }
 
-/* -- Methods -----------------------------------------------------------------
- */
+/* -- Methods --------------------------------------------------------------- */
 
 static regal_fitness solved(search_bench *b, const char *method) {
   set_option(b, "method", method);

@@ -16,8 +16,7 @@
 #include "support/files.h"
 #include "support/search_bench.h"
 
-/* -- CSV ----------------------------------------------------------------------
- */
+/* -- CSV ------------------------------------------------------------------- */
 
 static void test_csv(void **state) {
   search_bench *b = *state;
@@ -41,8 +40,7 @@ static void test_csv(void **state) {
   assert_null(regal_csv_next(&line));
 }
 
-/* -- The design
- * ---------------------------------------------------------------- */
+/* -- The design ------------------------------------------------------------ */
 
 static void make_set(search_bench *b) {
   regal_options options;
@@ -98,6 +96,9 @@ static void expect_failure(search_bench *b, const char *message) {
   assert_string_equal(regal_error(b->context), message);
 }
 
+#define BLANK                                                                  \
+  "--methods, --budgets, --seeds: found a blank list, expected an entry"
+
 static void test_bad_lists(void **state) {
   static const char *const cases[][3] = {
       {"methods", "nothing",
@@ -115,6 +116,16 @@ static void test_bad_lists(void **state) {
        "unit (0.1s)"},
       {"methods", "heft,,brkga", "--methods: found nothing between two commas"},
       {"seeds", "1,1", "--seeds: found seed 1 twice"},
+      {"seeds", "1,000000000000000000000000000000000002",
+       "--seeds: found 36 characters, \"00000000000000000000...\", expected "
+       "fewer than 32"},
+      {"budgets",
+       "5,000000000000000000000000000000000000000000000000000000000000000005",
+       "--budgets: found 66 characters, \"00000000000000000000...\", expected "
+       "fewer than 64"},
+      {"seeds", " ", BLANK},
+      {"methods", " ", BLANK},
+      {"budgets", " ", BLANK},
   };
   search_bench *b = *state;
   make_set(b);
@@ -127,8 +138,7 @@ static void test_bad_lists(void **state) {
   }
 }
 
-/* -- Runs
- * ---------------------------------------------------------------------- */
+/* -- Runs ------------------------------------------------------------------ */
 
 static void use_small_bench(search_bench *b, const char *output) {
   regal_options_init(&b->options);
@@ -311,8 +321,22 @@ static void test_malformed(void **state) {
   }
 }
 
-/* -- The report
- * ----------------------------------------------------------------- */
+/* A disk that lost power may leave zeros behind: rows after them count. */
+static void test_zeros(void **state) {
+  search_bench *b = *state;
+  make_set(b);
+  use_small_bench(b, "zeros.csv");
+  assert_int_equal(run_bench(b, NULL), REGAL_OK);
+  char *text = files_read("zeros.csv");
+  size_t size = strlen(text);
+  char *second = strchr(strchr(text, '\n') + 1, '\n') + 1;
+  *second = 0;
+  files_write("zeros.csv", text, size);
+  free(text);
+  expect_failure(b, "zeros.csv:3: found 1 fields, expected 18");
+}
+
+/* -- The report ------------------------------------------------------------ */
 
 /* graph a: reference 100, ours 90 and 80 (two seeds); graph b: 200 and 220,
  * 220.
@@ -385,7 +409,8 @@ static void test_best_known(void **state) {
       REGAL_BAD_INPUT);
   regal_bench_summary_free(&summary);
   assert_string_equal(regal_error(b->context),
-                      "best.csv:2: expected GRAPH,COST");
+                      "best.csv:2: found \"little\" as a cost, expected "
+                      "GRAPH,COST");
 }
 
 /* A name that gnuplot or a shell would run does not get into the script. */
@@ -458,19 +483,13 @@ static void test_bench_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SEARCH_TEST(test_csv),
-      SEARCH_TEST(test_numbers),
-      SEARCH_TEST(test_bad_lists),
-      SEARCH_TEST(test_continue),
-      SEARCH_TEST(test_refuse),
-      SEARCH_TEST(test_shipped),
-      SEARCH_TEST(test_locked),
-      SEARCH_TEST(test_malformed),
-      SEARCH_TEST(test_scores),
-      SEARCH_TEST(test_best_known),
-      SEARCH_TEST(test_names_in_script),
-      SEARCH_TEST(test_report_memory),
-      SEARCH_TEST(test_bench_memory),
+      SEARCH_TEST(test_csv),           SEARCH_TEST(test_numbers),
+      SEARCH_TEST(test_bad_lists),     SEARCH_TEST(test_continue),
+      SEARCH_TEST(test_refuse),        SEARCH_TEST(test_shipped),
+      SEARCH_TEST(test_locked),        SEARCH_TEST(test_malformed),
+      SEARCH_TEST(test_zeros),         SEARCH_TEST(test_scores),
+      SEARCH_TEST(test_best_known),    SEARCH_TEST(test_names_in_script),
+      SEARCH_TEST(test_report_memory), SEARCH_TEST(test_bench_memory),
   };
   return cmocka_run_group_tests_name("bench", tests, files_enter, files_leave);
 }

@@ -53,8 +53,7 @@ static void test_cdf(void **state) {
   }
 }
 
-/* -- Tables -----------------------------------------------------------------
- */
+/* -- Tables ---------------------------------------------------------------- */
 
 /* Ascending genes, and the quantiles that they claim to be: exact in the first
  * and last of 128 parts and at the ends of all parts, nearly so between. */
@@ -159,8 +158,7 @@ static void test_mirrored(void **state) {
                     (int)(REGAL_GENE_LARGEST - mirror[LAST - i])) < 40000);
 }
 
-/* -- Draws ------------------------------------------------------------------
- */
+/* -- Draws ----------------------------------------------------------------- */
 
 /* Each gene from its own table: the mean of many draws is that table's. */
 static void test_draws(void **state) {

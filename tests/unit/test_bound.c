@@ -28,8 +28,7 @@ static regal_bound plain_bound(regal_context *context, const toy_op *ops,
 #define BOUND(context, ops, devices)                                           \
   plain_bound((context), (ops), sizeof(ops) / sizeof *(ops), (devices))
 
-/* -- Run time ---------------------------------------------------------------
- */
+/* -- Run time -------------------------------------------------------------- */
 
 static void test_critical_path(void **state) {
   const toy_op ops[] = {{.run_ns = 5},
@@ -137,8 +136,7 @@ static void test_a_group_picks_one_device_for_all(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- Memory -----------------------------------------------------------------
- */
+/* -- Memory ---------------------------------------------------------------- */
 
 static void test_working_set(void **state) {
   const toy_op ops[] = {{.bytes = 10},
@@ -280,8 +278,7 @@ static void test_sizes_that_do_not_add_up(void **state) {
   assert_int_equal(BOUND(*state, ops, 2).peak_bytes, expected);
 }
 
-/* -- Against all plans ------------------------------------------------------
- */
+/* -- Against all plans ----------------------------------------------------- */
 
 static void test_no_plan_is_better(void **state) {
   regal_context *context = *state;
@@ -312,8 +309,7 @@ static void test_no_plan_is_better(void **state) {
   assert_true(memory_met > tried * 9 / 10);
 }
 
-/* -- The live set by its definition -----------------------------------------
- */
+/* -- The live set by its definition ---------------------------------------- */
 
 static void find_reachable(const regal_problem *problem, uint32_t from,
                            uint8_t *reached) {
@@ -406,8 +402,7 @@ static void test_live_set_by_definition(void **state) {
   assert_true(less > 3); /* so that several blocks were put together */
 }
 
-/* -- Failures ---------------------------------------------------------------
- */
+/* -- Failures -------------------------------------------------------------- */
 
 static void test_memory_runs_out(void **state) {
   (void)state;

@@ -69,8 +69,7 @@ static void test_not_below_what_is_known(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- By definition ----------------------------------------------------------
- */
+/* -- By definition --------------------------------------------------------- */
 
 static bool has(uint32_t set, uint32_t op) {
   return set >> op & 1;

@@ -159,8 +159,7 @@ static void test_pipeline(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- Against all plans ------------------------------------------------------
- */
+/* -- Against all plans ----------------------------------------------------- */
 
 typedef struct dice {
   uint64_t seed, thrown;

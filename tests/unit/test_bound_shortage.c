@@ -40,8 +40,7 @@ static const char *shortage_on(regal_context *context, const regal_graph *graph,
   return text;
 }
 
-/* -- Transfers --------------------------------------------------------------
- */
+/* -- Transfers ------------------------------------------------------------- */
 
 /* A chain of four ops whose parameters have 10, 100, 10 and 1000 bytes. */
 static const toy_op chain[] = {

@@ -130,8 +130,7 @@ static void test_huge_times(void **state) {
   assert_true(bound >= 3 * huge && bound <= 4 * huge);
 }
 
-/* -- Against all plans ------------------------------------------------------
- */
+/* -- Against all plans ----------------------------------------------------- */
 
 typedef struct dice {
   uint64_t seed, thrown;

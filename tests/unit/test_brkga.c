@@ -65,8 +65,7 @@ static uint32_t find_member(const regal_brkga *brkga, uint32_t island,
   return REGAL_NONE;
 }
 
-/* -- What always holds ------------------------------------------------------
- */
+/* -- What always holds ----------------------------------------------------- */
 
 /* Every slot of an island is a member or a spare, and only once. */
 static void check_slots(const regal_brkga *brkga) {
@@ -117,8 +116,7 @@ static void check_best(const regal_brkga *brkga, const snapshot *before) {
       regal_fitness_less(brkga->search->best_fitness, brkga->best_fitness));
 }
 
-/* -- What a generation does -------------------------------------------------
- */
+/* -- What a generation does ------------------------------------------------ */
 
 /* Elites are where they were, as they were. (In the last rank an immigrant may
  * stand, so an island of elites only is not looked at.) */
@@ -329,8 +327,7 @@ static void test_sizes_that_do_not_fit(void **state) {
   }
 }
 
-/* -- Islands ----------------------------------------------------------------
- */
+/* -- Islands --------------------------------------------------------------- */
 
 /* A plan far better than chance, offered to the search as its best so far. */
 static void plant_good_plan(search_bench *b) {
@@ -431,8 +428,7 @@ static void test_exchange(void **state) {
   regal_brkga_free(brkga);
 }
 
-/* -- Restarts ---------------------------------------------------------------
- */
+/* -- Restarts -------------------------------------------------------------- */
 
 /* An island restarts exactly when it has gained nothing for so many
  * generations since its last start, and the best of all is kept. */
@@ -471,8 +467,7 @@ static void test_restarts(void **state) {
   regal_brkga_free(brkga);
 }
 
-/* -- Warm start -------------------------------------------------------------
- */
+/* -- Warm start ------------------------------------------------------------ */
 
 /* The plan so far is member 0 of the first generation, and only there. */
 static void test_warm_start(void **state) {
@@ -497,8 +492,7 @@ static void test_warm_start(void **state) {
   regal_brkga_free(brkga);
 }
 
-/* -- The search's best ------------------------------------------------------
- */
+/* -- The search's best ----------------------------------------------------- */
 
 /* What is worse, or as good, changes nothing: no plan, no progress. */
 static void count_calls(void *state, const regal_progress *progress) {

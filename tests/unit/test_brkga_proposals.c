@@ -24,8 +24,7 @@ static void set_beta(regal_proposal *proposal, const char *gene_class,
     fail_msg("%s", regal_error(proposal->context));
 }
 
-/* -- Sampling ---------------------------------------------------------------
- */
+/* -- Sampling -------------------------------------------------------------- */
 
 typedef struct drawn {
   size_t genes;
@@ -122,8 +121,7 @@ static void test_many_shapes(void **state) {
   regal_proposal_free(proposal);
 }
 
-/* -- Search -----------------------------------------------------------------
- */
+/* -- Search ---------------------------------------------------------------- */
 
 static regal_result *guided(search_bench *b, const regal_proposal *proposal) {
   regal_result *result;
@@ -236,8 +234,7 @@ static void test_certain_beta(void **state) {
   regal_proposal_free(proposal);
 }
 
-/* -- Crossover bias ---------------------------------------------------------
- */
+/* -- Crossover bias -------------------------------------------------------- */
 
 /* With a bias of 1 on everything the children are copies of elites; the same
  * bias as BRKGA's own on all genes is no change. */
@@ -312,8 +309,7 @@ static void test_bias_of_all(void **state) {
   regal_proposal_free(proposal);
 }
 
-/* -- Misuse -----------------------------------------------------------------
- */
+/* -- Misuse ---------------------------------------------------------------- */
 
 static void expect_misuse(search_bench *b, regal_status status,
                           const char *message) {

@@ -17,8 +17,7 @@ static regal_fitness fitness_of(const regal_result *result) {
   return regal_fitness_of(result->problem, &result->cost);
 }
 
-/* -- Budgets ----------------------------------------------------------------
- */
+/* -- Budgets --------------------------------------------------------------- */
 
 static void test_evaluations_are_exact(void **state) {
   static const int64_t budgets[] = {1, 50, 99, 100, 101, 180, 181, 1234};
@@ -138,8 +137,7 @@ static void test_stops_at_bound(void **state) {
   regal_result_free(result);
 }
 
-/* -- Interrupts and progress ------------------------------------------------
- */
+/* -- Interrupts and progress ----------------------------------------------- */
 
 typedef struct listener {
   regal_context *context;
@@ -195,8 +193,7 @@ static void test_interrupt(void **state) {
   regal_set_progress(b->context, NULL, NULL);
 }
 
-/* -- Threads and seeds ------------------------------------------------------
- */
+/* -- Threads and seeds ----------------------------------------------------- */
 
 static void check_threads(search_bench *b, const regal_proposal *proposal) {
   static const int64_t threads[] = {1, 2, 7};
@@ -294,8 +291,7 @@ static void test_seeds_differ(void **state) {
   }
 }
 
-/* -- Random chromosomes -----------------------------------------------------
- */
+/* -- Random chromosomes ---------------------------------------------------- */
 
 /* The best of exactly the chromosomes that the streams give. */
 static void test_random_method(void **state) {
@@ -331,8 +327,7 @@ static void test_random_method(void **state) {
     }
 }
 
-/* -- Warm start -------------------------------------------------------------
- */
+/* -- Warm start ------------------------------------------------------------ */
 
 static void check_start(search_bench *b, const char *path,
                         regal_fitness given) {
@@ -392,8 +387,7 @@ static void test_start_from_an_order(void **state) {
   regal_result_free(single);
 }
 
-/* -- Memory limits ----------------------------------------------------------
- */
+/* -- Memory limits --------------------------------------------------------- */
 
 /* Any plan within the limit beats any beyond; beyond it, less is better. */
 static void test_order_of_fitness(void **state) {

@@ -41,8 +41,7 @@ static void run_climb(search_bench *b) {
     fail_msg("%s", regal_error(b->context));
 }
 
-/* -- Whole searches ---------------------------------------------------------
- */
+/* -- Whole searches -------------------------------------------------------- */
 
 /* All kinds of machines: limits, groups, forbidden devices, links, waits. */
 static void test_plans_are_valid(void **state) {
@@ -182,8 +181,7 @@ static void test_small_graphs_are_solved(void **state) {
   assert_true(solved[1] >= 54);
 }
 
-/* -- Engines ----------------------------------------------------------------
- */
+/* -- Engines --------------------------------------------------------------- */
 
 /* What an engine says after every move is what a walk over all of it says. */
 static void check_engine(search_bench *b, const regal_climb_engine *engine,

@@ -87,8 +87,7 @@ static void test_choices(void **state) {
                       "xla");
 }
 
-/* -- Names of XLA's instructions -------------------------------------------
- */
+/* -- Names of XLA's instructions ------------------------------------------- */
 
 /* An op of this name with inputs of 8 and 4 bytes and an output of `bytes`. */
 static bool marked_in_xla(regal_context *context, const char *name, int bytes) {

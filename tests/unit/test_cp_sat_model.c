@@ -24,8 +24,7 @@
 
 #define CASES 150
 
-/* -- Plans as solutions -----------------------------------------------------
- */
+/* -- Plans as solutions ---------------------------------------------------- */
 
 static long check_values(const regal_cp_model *model, const int64_t *values) {
   uint8_t *bytes;
@@ -213,8 +212,7 @@ static void test_what_is_held_is_limited(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- What is no solution ----------------------------------------------------
- */
+/* -- What is no solution --------------------------------------------------- */
 
 static const toy_op diamond[] = {
     {.run_ns = 10, .bytes = 4},
@@ -336,8 +334,7 @@ static void test_wrong_order_is_no_solution(void **state) {
   diamond_end(context, &d);
 }
 
-/* -- Numbers and sizes ------------------------------------------------------
- */
+/* -- Numbers and sizes ----------------------------------------------------- */
 
 /* Times and sizes are in units of their common divisor. The larger op is on
  * device 0, so that there is one choice of a device and one transfer. */
@@ -444,8 +441,7 @@ static void test_known_literals(void **state) {
   regal_cp_free(&model);
 }
 
-/* -- Phases -----------------------------------------------------------------
- */
+/* -- Phases ---------------------------------------------------------------- */
 
 /* A plan whose phases are few is a solution; what comes back is no worse. */
 static void test_phases(void **state) {
@@ -480,8 +476,7 @@ static void test_phases(void **state) {
   assert_true(hinted > 10);
 }
 
-/* -- Answers and messages ---------------------------------------------------
- */
+/* -- Answers and messages -------------------------------------------------- */
 
 static void test_answers(void **state) {
   regal_context *context = *state;

@@ -16,8 +16,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* -- Random problems --------------------------------------------------------
- */
+/* -- Random problems ------------------------------------------------------- */
 
 /* What the random problems covered, so that a change of the generator cannot
  * quietly take a case away. */
@@ -136,8 +135,7 @@ static void test_most_devices(void **state) {
   }
 }
 
-/* -- The paper's example of a chromosome ------------------------------------
- */
+/* -- The paper's example of a chromosome ----------------------------------- */
 
 /* Appendix, "BRKGA chromosome encoding": node 1 makes A and C, which node 2
  * reads, and B, which node 3 reads. Nodes 1 and 3 are on device 1, node 2 on
@@ -213,8 +211,7 @@ static void test_paper_chromosome(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- Gene classes -----------------------------------------------------------
- */
+/* -- Gene classes ---------------------------------------------------------- */
 
 static void check_classes(const char *name, const regal_problem *problem,
                           const char *const *classes, const size_t *genes,

@@ -29,8 +29,7 @@ static void use_random(search_bench *b, uint64_t seed, uint32_t ops,
   b->problem = toy_problem(b->context, b->graph, machine, objective);
 }
 
-/* -- Targets ----------------------------------------------------------------
- */
+/* -- Targets --------------------------------------------------------------- */
 
 typedef struct plain_targets {
   const regal_problem *problem;
@@ -153,8 +152,7 @@ static void test_targets(void **state) {
     fail_msg("large closures were run %d times only", large);
 }
 
-/* -- Memory estimate --------------------------------------------------------
- */
+/* -- Memory estimate ------------------------------------------------------- */
 
 /* On one device nothing moves, and the estimate is exact. */
 static void test_memory_of_one_device(void **state) {
@@ -185,8 +183,7 @@ static void test_memory_of_one_device(void **state) {
   assert_true(reused > 50 && shared > 50);
 }
 
-/* -- The decoder ------------------------------------------------------------
- */
+/* -- The decoder ----------------------------------------------------------- */
 
 /* Genes of a plan outweigh all bytes: its order and its devices come back. */
 static void test_encoded_plans(void **state) {
@@ -242,8 +239,7 @@ static void test_optima_are_reached(void **state) {
     fail_msg("%d of %d optima were reached", reached, cases);
 }
 
-/* -- Memory limits ----------------------------------------------------------
- */
+/* -- Memory limits --------------------------------------------------------- */
 
 static const char *const choosers[] = {"clock", "eft", "closure"};
 

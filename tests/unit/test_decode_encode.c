@@ -125,8 +125,7 @@ static void check_plan(random_case *c, const regal_plan *plan) {
   check_batched(c, plan);
 }
 
-/* -- Plans of different origin ----------------------------------------------
- */
+/* -- Plans of different origin --------------------------------------------- */
 
 static void test_random_plans(void **state) {
   for (uint64_t seed = 0; seed < 1500; seed++) {

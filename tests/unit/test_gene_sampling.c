@@ -20,8 +20,7 @@
 
 static regal_gene genes[MANY], others[MANY], child[MANY], one[MANY];
 
-/* -- The random sequence is the same everywhere, forever --------------------
- */
+/* -- The random sequence is the same everywhere, forever ------------------- */
 
 /* Stream 0 is SplitMix64 from seed 0, whose first numbers are well known. */
 static void test_pinned_numbers(void **state) {
@@ -118,8 +117,7 @@ static void test_streams_differ(void **state) {
       assert_true(first[i] != first[k]);
 }
 
-/* -- Uniform genes ----------------------------------------------------------
- */
+/* -- Uniform genes --------------------------------------------------------- */
 
 /* Mean and variance of a uniform number, to five standard errors. */
 static void check_uniform(const regal_gene *drawn, size_t count,
@@ -193,8 +191,7 @@ static void test_sampling_lengths(void **state) {
   }
 }
 
-/* -- Crossover --------------------------------------------------------------
- */
+/* -- Crossover ------------------------------------------------------------- */
 
 /* Even genes are the elite's, odd ones the other's. */
 static void set_parents(void) {
@@ -271,8 +268,7 @@ static void test_crossover_lengths(void **state) {
   }
 }
 
-/* -- Decoding sees only the order of genes ----------------------------------
- */
+/* -- Decoding sees only the order of genes --------------------------------- */
 
 typedef regal_gene (*gene_map)(regal_gene gene);
 

@@ -41,8 +41,7 @@ static void run_local(search_bench *b) {
     fail_msg("%s", regal_error(b->context));
 }
 
-/* -- All neighbours, one by one --------------------------------------------
- */
+/* -- All neighbours, one by one -------------------------------------------- */
 
 /* Plain code that shares nothing with the method: every neighbour is written
  * as a plan and simulated. */
@@ -276,8 +275,7 @@ static void test_neighbours_are_exact(void **state) {
   assert_true(moves > 400 && fitting > 20 && overlapped > 20 && grouped > 20);
 }
 
-/* -- Whole searches ---------------------------------------------------------
- */
+/* -- Whole searches -------------------------------------------------------- */
 
 static void test_plans_are_valid(void **state) {
   search_bench *b = *state;

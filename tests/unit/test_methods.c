@@ -85,8 +85,7 @@ static void test_machines(void **state) {
   }
 }
 
-/* -- Evaluations ------------------------------------------------------------
- */
+/* -- Evaluations ----------------------------------------------------------- */
 
 static bool searches(const regal_method_info *method) {
   return strstr(method->budget, "--evaluations") != NULL;

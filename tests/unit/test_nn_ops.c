@@ -48,8 +48,7 @@ static double weighted(size_t count, const double *y, const double *weight) {
   return sum;
 }
 
-/* -- Products
- * ------------------------------------------------------------------ */
+/* -- Products -------------------------------------------------------------- */
 
 static void check_product(size_t m, size_t n, size_t k, bool transposed,
                           int start) {
@@ -100,8 +99,7 @@ static void test_products(void **state) {
         check_product(m, n, inner[k], (m + n) % 2, (int)((m + n + k) % 3));
 }
 
-/* -- Dense layers
- * --------------------------------------------------------------- */
+/* -- Dense layers ---------------------------------------------------------- */
 
 static const regal_mlp mlp = {{3, 5, 0, 15}, {5, 2, 20, 30}};
 static double *x, *weights, *out_weights;
@@ -130,8 +128,7 @@ static void test_mlp(void **state) {
   check(mlp_loss, x, 12, numbers);
 }
 
-/* -- Gated cells
- * ------------------------------------------------------------------ */
+/* -- Gated cells ----------------------------------------------------------- */
 
 enum { ROWS = 3, WIDTH = 5 };
 static double *input, *gate_state, *h;
@@ -191,8 +188,7 @@ static void test_lstm(void **state) {
   }
 }
 
-/* -- Nodes and edges
- * --------------------------------------------------------------- */
+/* -- Nodes and edges ------------------------------------------------------- */
 
 enum { NODES = 4, EDGES = 6 };
 static const uint32_t from[EDGES] = {0, 0, 1, 0, 2, 2};
@@ -236,8 +232,7 @@ static void test_mean(void **state) {
     assert_true(none[j] == 0);
 }
 
-/* -- Choices
- * ------------------------------------------------------------------------ */
+/* -- Choices --------------------------------------------------------------- */
 
 enum { LEVELS = 5 };
 

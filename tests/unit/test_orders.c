@@ -15,8 +15,7 @@
 #include "support/random_cases.h"
 #include "support/toy_graph.h"
 
-/* -- Exact orders -----------------------------------------------------------
- */
+/* -- Exact orders ---------------------------------------------------------- */
 
 static void check_order(regal_context *context, const toy_op *ops, size_t count,
                         regal_order_fn make, const char *expected) {
@@ -166,8 +165,7 @@ static void test_xla_dfs_with_many_paths(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- Methods ----------------------------------------------------------------
- */
+/* -- Methods --------------------------------------------------------------- */
 
 static void begin_search(regal_search *search, regal_context *context,
                          const regal_problem *problem,
@@ -327,8 +325,7 @@ static void test_heft_keeps_groups_and_waits(void **state) {
   regal_graph_free(graph);
 }
 
-/* -- What holds always ------------------------------------------------------
- */
+/* -- What holds always ----------------------------------------------------- */
 
 static const regal_order_fn all_orders[] = {
     regal_order_dfs, regal_order_bfs, regal_order_lpmf, regal_order_xla_list,
@@ -525,8 +522,7 @@ static void test_plans_pass_the_verifier(void **state) {
   }
 }
 
-/* -- The tournament ---------------------------------------------------------
- */
+/* -- The tournament -------------------------------------------------------- */
 
 static bool smaller_key(const void *state, uint32_t a, uint32_t b) {
   const int *key = state;
@@ -557,8 +553,7 @@ static void test_tournament(void **state) {
   regal_release(*state, carver.base);
 }
 
-/* -- Failures ---------------------------------------------------------------
- */
+/* -- Failures -------------------------------------------------------------- */
 
 /* Fails the n-th allocation of a method; false when it has fewer. */
 static bool fails_cleanly(regal_method_fn method, size_t n) {

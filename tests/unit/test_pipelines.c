@@ -353,8 +353,7 @@ static void test_pins_and_groups(void **state) {
   remove("pipeline_machine.json");
 }
 
-/* -- From one microbatch to several -----------------------------------------
- */
+/* -- From one microbatch to several ---------------------------------------- */
 
 static void unroll(search_bench *b, const char *shape,
                    const char *microbatches) {

@@ -205,8 +205,7 @@ static void test_corrupted(void **state) {
   check_fails(f, f->bytes, f->size, message);
 }
 
-/* -- Files that lie, with a checksum that is right --------------------------
- */
+/* -- Files that lie, with a checksum that is right ------------------------- */
 
 static void seal(file *f) {
   uint64_t sum = regal_hash_bytes(REGAL_HASH_BASIS, f->bytes, f->size - 8);

@@ -68,8 +68,7 @@ static void forward(bench *b, int first, int count) {
                    REGAL_OK);
 }
 
-/* -- The parameters
- * ------------------------------------------------------------ */
+/* -- The parameters -------------------------------------------------------- */
 
 static void test_blocks_tile_the_parameters(void **state) {
   (void)state;
@@ -136,8 +135,7 @@ static void test_first_weights(void **state) {
   regal_context_free(context);
 }
 
-/* -- Actions
- * ---------------------------------------------------------------------- */
+/* -- Actions --------------------------------------------------------------- */
 
 /* Levels in range, the same from the same key, others from another; and what
  * sampling says of their probability is what backward says. */
@@ -237,8 +235,7 @@ static void test_frequencies(void **state) {
   free_encoding(&graph);
 }
 
-/* -- Batches
- * ------------------------------------------------------------------------ */
+/* -- Batches --------------------------------------------------------------- */
 
 static void gradient_of(bench *b, int first, int count, float *gradient) {
   forward(b, first, count);
@@ -277,8 +274,7 @@ static void test_batches_can_be_cut(void **state) {
   }
 }
 
-/* -- What can go wrong
- * --------------------------------------------------------------- */
+/* -- What can go wrong ----------------------------------------------------- */
 
 static void test_memory_runs_out(void **state) {
   regal_policy_config config = small_policy(REGAL_POLICY_EXPERTS, 4);

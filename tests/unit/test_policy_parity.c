@@ -40,8 +40,7 @@ typedef struct parity {
   float *advantages, targets[GRAPHS];
 } parity;
 
-/* -- Reading a case ----------------------------------------------------------
- */
+/* -- Reading a case -------------------------------------------------------- */
 
 static void *zeros(size_t count, size_t size) {
   void *made = calloc(count + 1, size);
@@ -200,8 +199,7 @@ static void finish(parity *p) {
   free(p);
 }
 
-/* -- Comparing ----------------------------------------------------------------
- */
+/* -- Comparing ------------------------------------------------------------- */
 
 /* Within what float's rounding may do to sums of numbers of size `scale`. */
 static void check_near(const char *what, size_t i, double got, double wanted,

@@ -279,8 +279,7 @@ static void test_timeline_of_nothing(void **state) {
   expect_drawn(b, plan, 1, 80, "the plan takes no time\n");
 }
 
-/* -- Figures add up ---------------------------------------------------------
- */
+/* -- Figures add up -------------------------------------------------------- */
 
 /* The line after the one that `text` points into; NULL after the last. */
 static const char *next_line(const char *text) {

@@ -11,8 +11,7 @@
 #include "support/failing_allocator.h"
 #include "support/plan_bench.h"
 
-/* -- The paper's example ----------------------------------------------------
- */
+/* -- The paper's example --------------------------------------------------- */
 
 static void test_paper_example(void **state) {
   /* The paper's table: what is in memory on (dev1, dev2) at each step. */
@@ -56,8 +55,7 @@ static void test_paper_example_times(void **state) {
   assert_int_equal(b->timeline.busy_ns[1], 10);
 }
 
-/* -- Run time ---------------------------------------------------------------
- */
+/* -- Run time -------------------------------------------------------------- */
 
 /* a (10 ns) makes 100 bytes for b (20 ns) and c (30 ns); d (40 ns) reads what b
  * makes, 7 bytes. */
@@ -249,8 +247,7 @@ static void test_time_overflows(void **state) {
                       "nanoseconds");
 }
 
-/* -- Memory -----------------------------------------------------------------
- */
+/* -- Memory ---------------------------------------------------------------- */
 
 static void test_resident_and_temporary(void **state) {
   static const regal_step plan[] = {RUN(0, 0), RUN(1, 0), SEND(1, 0, 0, 1),

@@ -34,8 +34,7 @@ static void free_case(random_case *c) {
   regal_graph_free(c->graph);
 }
 
-/* -- Memory, from the definition --------------------------------------------
- */
+/* -- Memory, from the definition ------------------------------------------- */
 
 static uint32_t home_of(const regal_plan *plan, uint32_t op) {
   for (uint32_t i = 0; i < plan->step_count; i++)
@@ -171,8 +170,7 @@ static void test_random_plans(void **state) {
   }
 }
 
-/* -- Damage -----------------------------------------------------------------
- */
+/* -- Damage ---------------------------------------------------------------- */
 
 static regal_status judge(bench *b, const random_case *c) {
   return regal_verify_plan(b->context, c->graph, c->machine, c->plan, &b->cost,
@@ -213,8 +211,7 @@ static void test_damaged_plans(void **state) {
   }
 }
 
-/* -- Brute force ------------------------------------------------------------
- */
+/* -- Brute force ----------------------------------------------------------- */
 
 static void expect_best(bench *b, uint64_t plans, int64_t runtime,
                         int64_t peak) {

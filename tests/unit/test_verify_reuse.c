@@ -40,8 +40,7 @@ static void expect_reused(bench *b, const uint32_t *reused, size_t size) {
   expect_reused(b, (const uint32_t[]){__VA_ARGS__},                            \
                 sizeof(const uint32_t[]){__VA_ARGS__})
 
-/* -- Outputs over inputs ----------------------------------------------------
- */
+/* -- Outputs over inputs --------------------------------------------------- */
 
 /* a makes 100 bytes; b, c and d read the one before and make 100, 60 and 80. */
 static void make_chain(bench *b) {
@@ -235,8 +234,7 @@ static void test_limit(void **state) {
   assert_int_equal(b->cost.excess_bytes, 10);
 }
 
-/* -- Parameters -------------------------------------------------------------
- */
+/* -- Parameters ------------------------------------------------------------ */
 
 static uint32_t add_parameter(bench *b, int64_t bytes) {
   uint32_t parameter;

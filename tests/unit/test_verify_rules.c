@@ -10,8 +10,7 @@
 
 #include "support/plan_bench.h"
 
-/* -- Rules ------------------------------------------------------------------
- */
+/* -- Rules ----------------------------------------------------------------- */
 
 /* b reads a:0, c waits for a; a:1 is not read; d is alone. */
 static void make_small_graph(bench *b) {

@@ -49,8 +49,7 @@ regal_status regal_machine_copy(regal_context *context,
                                 const regal_machine *machine,
                                 regal_machine **copy);
 
-/* -- Single ops, by their numbers in machine->graph -------------------------
- */
+/* -- Single ops, by their numbers in machine->graph ------------------------ */
 
 /* `ns` may be REGAL_NEVER. O(1), but the first makes room for all ops. */
 regal_status regal_machine_set_time(regal_machine *machine, uint32_t op,
@@ -66,8 +65,7 @@ uint32_t regal_machine_first_of_group(regal_machine *machine, uint32_t op);
 /* How many ops have a time of their own on some device. */
 uint32_t regal_machine_count_timed(const regal_machine *machine);
 
-/* -- Devices and ops by name (machine_names.c) ------------------------------
- */
+/* -- Devices and ops by name (machine_names.c) ----------------------------- */
 
 /* "gpu1" or, without a name, "device 1": for people. Long names are cut, and
  * control characters become '?'. */

@@ -235,8 +235,7 @@ void regal_onnx_count(regal_onnx_names *names, const char *name);
 void regal_onnx_list(const regal_onnx_names *names, size_t most,
                      regal_text *text);
 
-/* -- Dimensions (dims.c) ----------------------------------------------------
- */
+/* -- Dimensions (dims.c) --------------------------------------------------- */
 
 typedef RegalOnnx__TensorShapeProto__Dimension regal_onnx_dimension;
 

@@ -115,6 +115,15 @@ TEXTS = {
         "f", "a = s8[4611686018427387903] constant({...})",
         "ROOT b = s8[] constant(1)") + entry(
             "ROOT c = s8[] call(), to_apply=f"),
+    "constants_of_branches_too_large": HEAD + "".join(
+        body(f"f{i}", "p = s8[] parameter(0)",
+             "a = s8[2305843009213693952] constant({...})",
+             "ROOT b = s8[] negate(p)") for i in range(4)) + body(
+                 "g", "p = s32[] parameter(0)", "q = s8[] parameter(1)",
+                 "ROOT c = s8[] conditional(p, q, q, q, q), "
+                 "branch_computations={f0, f1, f2, f3}") + entry(
+                     "p = s32[] parameter(0)", "q = s8[] parameter(1)",
+                     "ROOT c = s8[] call(p, q), to_apply=g"),
     "temporary_too_large": HEAD + body(
         "f", "a = s8[3458764513820540928] iota(), iota_dimension=0",
         "ROOT b = s8[] custom-call(a)") + body(

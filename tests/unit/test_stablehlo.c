@@ -156,6 +156,11 @@ static void test_calls(void **state) {
   regal_graph_free(graph);
 }
 
+#define COUNTS_TO_5(counter)                                                   \
+  "%n = stablehlo.constant dense<5> : tensor<i32>\n"                           \
+  "%2 = stablehlo.compare LT, " counter ", %n, SIGNED : (tensor<i32>, "        \
+  "tensor<i32>) -> tensor<i1>\nstablehlo.return %2 : tensor<i1>\n"
+
 /* A loop of JAX: it counts to 5, and its body reads a value from outside. Three
  * element-wise ops of 4, 1 and 1 elements, five times. */
 static void test_loop(void **state) {
@@ -165,17 +170,57 @@ static void test_loop(void **state) {
       "%c = stablehlo.constant dense<0> : tensor<i32>\n"
       "%0 = stablehlo.abs %a : tensor<4xf32>\n"
       "%1:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32>\n"
-      "cond {\n%n = stablehlo.constant dense<5> : tensor<i32>\n"
-      "%2 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) "
-      "-> tensor<i1>\nstablehlo.return %2 : tensor<i1>\n} do {\n"
-      "%one = stablehlo.constant dense<1> : tensor<i32>\n"
-      "%2 = stablehlo.add %i, %one : tensor<i32>\n"
-      "%3 = stablehlo.add %x, %0 : tensor<4xf32>\n"
-      "stablehlo.return %2, %3 : tensor<i32>, tensor<4xf32>\n}\n"
-      "return %1#1 : tensor<4xf32>"));
+      "cond {\n" COUNTS_TO_5(
+          "%i") "} do {\n"
+                "%one = stablehlo.constant dense<1> : tensor<i32>\n"
+                "%2 = stablehlo.add %i, %one : tensor<i32>\n"
+                "%3 = stablehlo.add %x, %0 : tensor<4xf32>\n"
+                "stablehlo.return %2, %3 : tensor<i32>, tensor<4xf32>\n}\n"
+                "return %1#1 : tensor<4xf32>"));
   assert_int_equal(time_of(graph, "%1"), 5 * (4 + 1 + 1));
   assert_true(loaded_reads(graph, "%1", "%0", 0));
   assert_int_equal(regal_graph_note(graph, 1).kind, REGAL_NOTE_JOINED);
+  regal_graph_free(graph);
+}
+
+/* The condition looks at a part of a tuple that is none of the loop's values:
+ * nobody knows how often it runs. */
+static void test_loop_of_unknown_length(void **state) {
+  (void)state;
+  regal_graph *graph = loaded(
+      MAIN("%t: tuple<tensor<i32>, tensor<i32>>",
+           "%c = stablehlo.constant dense<0> : tensor<i32>\n"
+           "%1 = stablehlo.while(%i = %c) : tensor<i32>\ncond {\n"
+           "%k = stablehlo.get_tuple_element %t[0] : (tuple<tensor<i32>, "
+           "tensor<i32>>) -> tensor<i32>\n" COUNTS_TO_5(
+               "%k") "} do {\n"
+                     "%2 = stablehlo.negate %i : tensor<i32>\n"
+                     "stablehlo.return %2 : tensor<i32>\n}\nreturn %1 : "
+                     "tensor<i32>"));
+  loaded_expect_note(graph, REGAL_NOTE_ASSUMED,
+                     "1 loop of unknown length counted as one round");
+  regal_graph_free(graph);
+}
+
+/* Both forms of the index into a tuple. */
+static void test_parts(void **state) {
+  (void)state;
+  regal_graph *graph = loaded(
+      MAIN("%a: tensor<4xf32>, %b: tensor<2xf32>",
+           "%0 = stablehlo.abs %a : tensor<4xf32>\n"
+           "%1 = stablehlo.abs %b : tensor<2xf32>\n"
+           "%2 = stablehlo.tuple %0, %1 : tuple<tensor<4xf32>, "
+           "tensor<2xf32>>\n"
+           "%3 = stablehlo.get_tuple_element %2[1] : (tuple<tensor<4xf32>, "
+           "tensor<2xf32>>) -> tensor<2xf32>\n"
+           "%4 = \"stablehlo.get_tuple_element\"(%2) <{index = 0 : i32}> : "
+           "(tuple<tensor<4xf32>, tensor<2xf32>>) -> tensor<4xf32>\n"
+           "%5 = stablehlo.negate %3 : tensor<2xf32>\n"
+           "%6 = stablehlo.negate %4 : tensor<4xf32>\n"
+           "return %5, %6 : tensor<2xf32>, tensor<4xf32>"));
+  assert_int_equal(graph->ops, 4);
+  assert_true(loaded_reads(graph, "%5", "%1", 0));
+  assert_true(loaded_reads(graph, "%6", "%0", 0));
   regal_graph_free(graph);
 }
 
@@ -321,6 +366,16 @@ static void test_errors(void **state) {
       {MAIN("%a: tensor<4xf32>", "%0 = stablehlo.optimization_barrier : "
                                  "tensor<4xf32>, tensor<4xf32>"),
        "t:2: a barrier without values"},
+      {MAIN("%a: tensor<4xf32>", "%0 = stablehlo.parameter : tensor<4xf32>"),
+       "t:2: column 6: found 'stablehlo.parameter', expected an op of "
+       "StableHLO"},
+      {MAIN("%a: tensor<4xf32>",
+            "%0:4294967297 = stablehlo.abs %a : tensor<4xf32>\n" RETURN),
+       "t:2: column 4: found '4294967297', expected a number of results"},
+      {MAIN("%a: tensor<4xf32>", "return %a#4294967296 : tensor<4xf32>"),
+       "t:2: \"%a#4294967296\": there are 1 results"},
+      {MAIN("%a: tensor<4xf32>", "return %a#x : tensor<4xf32>"),
+       "t:2: \"%a#x\": there are 1 results"},
       {MAIN("%a: tensor<4xf32>", RETURN " loc"),
        "t:2: column 8: there is no value %0"},
   };
@@ -416,6 +471,8 @@ int main(void) {
       cmocka_unit_test(test_convolution),
       cmocka_unit_test(test_calls),
       cmocka_unit_test(test_loop),
+      cmocka_unit_test(test_loop_of_unknown_length),
+      cmocka_unit_test(test_parts),
       cmocka_unit_test(test_branches),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_donation),

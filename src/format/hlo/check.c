@@ -10,14 +10,15 @@
 #include "format/hlo/module.h"
 #include "graph/builder.h"
 
-/* Values that all instructions read together: a tuple of thousands of values
- * that thousands of instructions read is no program. */
-#define MOST_READS ((uint64_t)1 << 26)
+/* Values that all instructions make, or read, together: a tuple of thousands of
+ * values that thousands of instructions read is no program. So counts of values
+ * have 32 bits. */
+#define MOST_VALUES ((uint64_t)1 << 26)
 
 typedef struct checker {
   regal_hlo_module *module;
   regal_hlo_computation *computation;
-  uint64_t reads;
+  uint64_t made, read; /* values so far */
 } checker;
 
 static regal_hlo_instruction *
@@ -27,10 +28,21 @@ operand_of(const checker *c, const regal_hlo_instruction *at, uint32_t index) {
 
 /* -- Shapes ---------------------------------------------------------------- */
 
-static regal_status measure(const checker *c, regal_hlo_instruction *at) {
+static regal_status check_count(const checker *c,
+                                const regal_hlo_instruction *at, uint64_t count,
+                                const char *what) {
+  if (count <= MOST_VALUES)
+    return REGAL_OK;
+  return regal_hlo_fail(c->module, at, "up to here, more than %llu values %s",
+                        (unsigned long long)MOST_VALUES, what);
+}
+
+static regal_status measure(checker *c, regal_hlo_instruction *at) {
   const char *wrong = regal_hlo_measure(&at->shape);
   if (wrong)
     return regal_hlo_fail(c->module, at, "%s", wrong);
+  c->made += at->shape.leaves;
+  REGAL_TRY(check_count(c, at, c->made, "are made"));
   at->leaf =
       regal_arena_alloc(&c->module->arena, at->shape.leaves, sizeof *at->leaf);
   if (!at->leaf)
@@ -232,7 +244,7 @@ static regal_status check_operands(checker *c, uint32_t position) {
     if (!data)
       continue;
     c->computation->instruction[from].users++;
-    c->reads += c->computation->instruction[from].shape.leaves;
+    c->read += c->computation->instruction[from].shape.leaves;
   }
   return REGAL_OK;
 }
@@ -242,10 +254,7 @@ static regal_status check_instruction(checker *c, uint32_t position) {
   at->other_half = REGAL_NONE;
   REGAL_TRY(measure(c, at));
   REGAL_TRY(check_operands(c, position));
-  if (c->reads > MOST_READS)
-    return regal_hlo_fail(c->module, at,
-                          "up to here, more than %llu values are read",
-                          (unsigned long long)MOST_READS);
+  REGAL_TRY(check_count(c, at, c->read, "are read"));
   regal_hlo_role role = at->opcode->role;
   if (role == REGAL_HLO_VIEW || role == REGAL_HLO_BARRIER)
     REGAL_TRY(check_view(c, at));

@@ -37,20 +37,29 @@ static int64_t results_of(const regal_hlo_flow *flow) {
   return bytes;
 }
 
+static regal_status add_constants(const regal_hlo_module *module,
+                                  const regal_hlo_instruction *at,
+                                  int64_t bytes, regal_hlo_computation *in) {
+  if (bytes > REGAL_MOST_TOTAL / 2 - in->constant_bytes)
+    return regal_hlo_fail(module, at,
+                          "with its constants, those of its computation are "
+                          "beyond 2^61 bytes");
+  in->constant_bytes += bytes;
+  return REGAL_OK;
+}
+
 /* With the constants of what it calls itself. */
 static regal_status sum_constants(const regal_hlo_module *module,
                                   regal_hlo_computation *in) {
   for (uint32_t i = 0; i < in->count; i++) {
     const regal_hlo_instruction *at = &in->instruction[i];
     if (at->opcode->opcode == REGAL_HLO_CONSTANT)
-      in->constant_bytes += at->shape.bytes;
-    for (uint32_t c = 0; c < at->calls; c++)
-      if (module->computation[at->call[c]].is_called)
-        in->constant_bytes += module->computation[at->call[c]].constant_bytes;
-    if (in->constant_bytes > REGAL_MOST_TOTAL / 2)
-      return regal_hlo_fail(module, at,
-                            "with its constants, those of its computation are "
-                            "beyond 2^61 bytes");
+      REGAL_TRY(add_constants(module, at, at->shape.bytes, in));
+    for (uint32_t c = 0; c < at->calls; c++) {
+      const regal_hlo_computation *to = &module->computation[at->call[c]];
+      if (to->is_called)
+        REGAL_TRY(add_constants(module, at, to->constant_bytes, in));
+    }
   }
   return REGAL_OK;
 }

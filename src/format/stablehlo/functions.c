@@ -22,7 +22,7 @@ static regal_status add_alias(regal_mlir *m, int64_t argument, int64_t result) {
 static regal_status read_argument_attributes(regal_mlir *m, int64_t argument) {
   while (!regal_mlir_is_mark(m, '}') && m->token.kind != REGAL_MLIR_END) {
     bool is_alias = regal_mlir_is_word(m, "tf.aliasing_output");
-    if (m->token.kind == REGAL_MLIR_MARK && strchr("(<[{", *m->token.text)) {
+    if (regal_mlir_is_opening(m)) {
       REGAL_TRY(regal_mlir_skip(m));
       continue;
     }
@@ -38,14 +38,10 @@ static regal_status read_argument_attributes(regal_mlir *m, int64_t argument) {
 
 static regal_status read_argument(regal_mlir *m, regal_mlir_region *region,
                                   bool is_entry) {
-  regal_mlir_token name = m->token;
+  regal_mlir_token name;
   regal_hlo_shape shape;
   uint32_t position = 0;
-  if (name.kind != REGAL_MLIR_VALUE)
-    return regal_mlir_fail(m, "an argument");
-  REGAL_TRY(regal_mlir_next(m));
-  REGAL_TRY(regal_mlir_expect(m, ':'));
-  REGAL_TRY(regal_mlir_type(m, &shape));
+  REGAL_TRY(regal_mlir_typed_value(m, "an argument", &name, &shape));
   const char *kept = regal_mlir_keep(m, name.text, name.length);
   if (!kept)
     return regal_fail_memory(m->module->context);

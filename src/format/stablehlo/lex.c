@@ -95,6 +95,31 @@ bool regal_mlir_is_word(const regal_mlir *m, const char *word) {
          !memcmp(m->token.text, word, m->token.length);
 }
 
+/* A zero in the file is none of them, though strchr finds it in any text. */
+static bool is_one_of(const regal_mlir *m, const char *marks) {
+  return m->token.kind == REGAL_MLIR_MARK && *m->token.text &&
+         strchr(marks, *m->token.text);
+}
+
+bool regal_mlir_is_opening(const regal_mlir *m) {
+  return is_one_of(m, "([{<");
+}
+
+bool regal_mlir_is_closing(const regal_mlir *m) {
+  return is_one_of(m, ")]}>");
+}
+
+bool regal_mlir_read_count(const char *digits, size_t length, uint32_t *count) {
+  uint64_t read = 0;
+  for (size_t i = 0; i < length && read <= UINT32_MAX; i++) {
+    if (!regal_is_digit(digits[i]))
+      return false;
+    read = 10 * read + (uint64_t)(digits[i] - '0');
+  }
+  *count = (uint32_t)read;
+  return length && read <= UINT32_MAX;
+}
+
 /* -- Messages -------------------------------------------------------------- */
 
 regal_status regal_mlir_fail_at(const regal_mlir *m, uint32_t line,
@@ -133,11 +158,10 @@ regal_status regal_mlir_expect(regal_mlir *m, char mark) {
 regal_status regal_mlir_skip(regal_mlir *m) {
   uint32_t line = m->token.line;
   for (size_t depth = 0;;) {
-    char c = m->token.kind == REGAL_MLIR_MARK ? *m->token.text : 'a';
     if (m->token.kind == REGAL_MLIR_END)
       return regal_mlir_fail_at(m, line, "a bracket that is not closed");
-    depth += strchr("([{<", c) != NULL;
-    depth -= strchr(")]}>", c) != NULL && depth;
+    depth += regal_mlir_is_opening(m);
+    depth -= regal_mlir_is_closing(m) && depth;
     REGAL_TRY(regal_mlir_next(m));
     if (!depth)
       return REGAL_OK;

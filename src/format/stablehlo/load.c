@@ -23,7 +23,7 @@ bool regal_stablehlo_detect(const void *bytes, size_t size) {
     if (begins_with(at, end, "//"))
       while (at + 1 < end && at[1] != '\n')
         at++;
-    else if (!strchr(" \t\r\n", *at))
+    else if (!*at || !strchr(" \t\r\n", *at))
       break;
   }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -41,7 +41,7 @@ static regal_status skip_definition(regal_mlir *m) {
   REGAL_TRY(regal_mlir_expect(m, '='));
   if (m->token.kind == REGAL_MLIR_WORD || m->token.kind == REGAL_MLIR_ALIAS)
     REGAL_TRY(regal_mlir_next(m));
-  while (m->token.kind == REGAL_MLIR_MARK && strchr("(<[{", *m->token.text))
+  while (regal_mlir_is_opening(m))
     REGAL_TRY(regal_mlir_skip(m));
   return REGAL_OK;
 }

@@ -5,16 +5,15 @@
  * one:
  *
  *   %4 = stablehlo.add %0, %2 : tensor<32x16xf32>
- *   %5:2 = "stablehlo.sort"(%1, %3) <{dimension = 0 : i64}> ({ ... }) : (...)
- * -> (...)
+ *   %5:2 = "stablehlo.sort"(%1, %3) <{dimension = 0}> ({...}) : (...) -> (...)
  *
  * All have in common that values, attributes and regions come first, then a
  * colon outside of all brackets, then types. So a reader of both forms, and of
  * ops that it has never seen, collects the values up to that colon; of types,
  * those behind an arrow are the results', and without an arrow the last, or all
- * of a loop's. Attributes matter for three ops: a product's contracted
+ * of a loop's. Attributes matter for five ops: a product's contracted
  * dimensions, which dimension of a convolution's kernel counts output features,
- * and what a call calls.
+ * the number of a constant, the index into a tuple, and what a call calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +87,8 @@ static regal_status read_name(regal_mlir *m, regal_mlir_op *op) {
   for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
     if (!strcmp(opcode, renamed[i][0]))
       op->opcode = renamed[i][1];
+  if (regal_mlir_is_op(op, "parameter")) /* HLO's: functions have arguments */
+    return regal_mlir_fail(m, "an op of StableHLO");
   return regal_mlir_next(m);
 }
 
@@ -155,6 +156,13 @@ static regal_status read_dense(regal_mlir *m, regal_mlir_op *op) {
   return REGAL_OK;
 }
 
+/* %0[1], or index = 1 */
+static regal_status read_number(regal_mlir *m, regal_mlir_op *op) {
+  if (regal_mlir_is_op(op, "get-tuple-element") && op->scalar < 0)
+    op->scalar = strtoll(m->token.text, NULL, 10);
+  return regal_mlir_next(m);
+}
+
 static regal_status read_word(regal_mlir *m, regal_mlir_op *op) {
   if (regal_mlir_is_op(op, "dot") &&
       (regal_mlir_is_word(m, "contracting_dims") ||
@@ -202,13 +210,14 @@ static regal_status read_regions(regal_mlir *m, regal_mlir_region *region,
 
 static regal_status read_mark(regal_mlir *m, regal_mlir_region *region,
                               regal_mlir_op *op, int *depth) {
-  char c = *m->token.text;
-  if (strchr(")]}>", c) && !*depth)
+  bool opens = regal_mlir_is_opening(m), closes = regal_mlir_is_closing(m);
+  bool is_parenthesis = regal_mlir_is_mark(m, '(');
+  if (closes && !*depth)
     return regal_mlir_fail(m, "':' and the types of the op");
   REGAL_TRY(regal_mlir_next(m));
-  if (c == '(' && regal_mlir_is_mark(m, '{'))
+  if (is_parenthesis && regal_mlir_is_mark(m, '{'))
     return read_regions(m, region, op);
-  *depth += strchr("([{<", c) ? 1 : strchr(")]}>", c) ? -1 : 0;
+  *depth += opens - closes;
   return REGAL_OK;
 }
 
@@ -225,6 +234,9 @@ static regal_status read_operands(regal_mlir *m, regal_mlir_region *region,
       break;
     case REGAL_MLIR_WORD:
       REGAL_TRY(read_word(m, op));
+      break;
+    case REGAL_MLIR_NUMBER:
+      REGAL_TRY(read_number(m, op));
       break;
     case REGAL_MLIR_MARK:
       REGAL_TRY(read_mark(m, region, op, &depth));
@@ -324,9 +336,9 @@ static regal_status read_results(regal_mlir *m, regal_mlir_op *op) {
     op->promised++;
     if (regal_mlir_is_mark(m, ':')) {
       REGAL_TRY(regal_mlir_next(m));
-      if (m->token.kind != REGAL_MLIR_NUMBER || op->results > 1)
+      if (m->token.kind != REGAL_MLIR_NUMBER || op->results > 1 ||
+          !regal_mlir_read_count(m->token.text, m->token.length, &op->promised))
         return regal_mlir_fail(m, "a number of results");
-      op->promised = (uint32_t)strtoul(m->token.text, NULL, 10);
       REGAL_TRY(regal_mlir_next(m));
     }
     if (regal_mlir_is_mark(m, ','))

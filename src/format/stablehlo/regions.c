@@ -8,7 +8,6 @@
  * are. How many there are is known at the end of the region, so the shape of
  * the tuple is set then.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -132,13 +131,16 @@ regal_status regal_mlir_find(regal_mlir *m, regal_mlir_region *region,
     return regal_fail_memory(m->module->context);
   size_t key = regal_names_find_in(&m->names, region->scope, whole);
   uint32_t index = 0;
+  bool is_number = true;
   if (key == REGAL_NO_NAME) {
     key = regal_names_find_in(&m->names, region->scope, plain);
-    index = hash ? (uint32_t)strtoul(hash + 1, NULL, 10) : 0;
+    if (hash)
+      is_number = regal_mlir_read_count(
+          hash + 1, strlen(whole) - strlen(plain) - 1, &index);
   }
   if (key == REGAL_NO_NAME)
     return capture(m, region, name, position);
-  if (index >= m->values[key].count)
+  if (!is_number || index >= m->values[key].count)
     return regal_mlir_fail_at(m, name->line, "%s: there are %u results",
                               regal_quote(whole).text, m->values[key].count);
   *position = m->values[key].first + index;
@@ -152,15 +154,11 @@ static regal_status read_label(regal_mlir *m, regal_mlir_region *region) {
   REGAL_TRY(regal_mlir_next(m));
   if (regal_mlir_is_mark(m, '(')) {
     do {
-      REGAL_TRY(regal_mlir_next(m));
-      regal_mlir_token name = m->token;
+      regal_mlir_token name;
       regal_hlo_shape shape;
       uint32_t position = 0;
-      if (name.kind != REGAL_MLIR_VALUE)
-        return regal_mlir_fail(m, "a value");
       REGAL_TRY(regal_mlir_next(m));
-      REGAL_TRY(regal_mlir_expect(m, ':'));
-      REGAL_TRY(regal_mlir_type(m, &shape));
+      REGAL_TRY(regal_mlir_typed_value(m, "a value", &name, &shape));
       REGAL_TRY(regal_mlir_skip_location(m));
       REGAL_TRY(regal_mlir_add_part(m, region->computation, 0,
                                     region->arguments++, &shape, &position));
@@ -250,6 +248,13 @@ static void set_parameter(regal_mlir *m, uint32_t computation,
   m->module->computation[computation].instruction[0].shape = *shape;
 }
 
+/* Whether it is one of the loop's values: part of the region's tuple. */
+static bool is_argument(const regal_hlo_instruction *at,
+                        const regal_mlir_op *loop) {
+  return at->opcode->opcode == REGAL_HLO_GET_TUPLE_ELEMENT && at->operands &&
+         at->operand[0] == 0 && at->number >= 0 && at->number < loop->operands;
+}
+
 /* A loop that counts from a number to another, one by one, as JAX writes it:
  * its condition is a comparison of a value with a constant. */
 static int64_t count_trips(const regal_mlir *m, const regal_mlir_region *region,
@@ -260,9 +265,8 @@ static int64_t count_trips(const regal_mlir *m, const regal_mlir_region *region,
     return 0;
   const regal_hlo_instruction *counter = &all[test->operand[0]];
   const regal_hlo_instruction *limit = &all[test->operand[1]];
-  if (counter->opcode->opcode != REGAL_HLO_GET_TUPLE_ELEMENT ||
-      limit->opcode->opcode != REGAL_HLO_CONSTANT ||
-      counter->number >= op->operands || limit->number < 0)
+  if (!is_argument(counter, op) ||
+      limit->opcode->opcode != REGAL_HLO_CONSTANT || limit->number < 0)
     return 0;
   const regal_hlo_instruction *from =
       &m->module->computation[region->computation]

@@ -75,6 +75,11 @@ typedef struct regal_mlir {
 regal_status regal_mlir_next(regal_mlir *m);
 bool regal_mlir_is_mark(const regal_mlir *m, char mark);
 bool regal_mlir_is_word(const regal_mlir *m, const char *word);
+/* Brackets of any kind. */
+bool regal_mlir_is_opening(const regal_mlir *m);
+bool regal_mlir_is_closing(const regal_mlir *m);
+/* Digits and nothing else, below 2^32. */
+bool regal_mlir_read_count(const char *digits, size_t length, uint32_t *count);
 /* Fails with "FILE:LINE:COLUMN: found ..., expected ...". */
 regal_status regal_mlir_fail(const regal_mlir *m, const char *expected);
 /* The same about something that is not a token. */
@@ -101,6 +106,10 @@ regal_status regal_mlir_add_type(regal_mlir *m, regal_mlir_types *types,
 /* Types with commas between them. */
 regal_status regal_mlir_type_list(regal_mlir *m, regal_mlir_types *types);
 regal_hlo_shape regal_mlir_tuple(const regal_mlir_types *types);
+/* %a: type. `expected` is what a message calls it. */
+regal_status regal_mlir_typed_value(regal_mlir *m, const char *expected,
+                                    regal_mlir_token *name,
+                                    regal_hlo_shape *shape);
 
 /* -- Regions --------------------------------------------------------------- */
 
@@ -140,7 +149,7 @@ typedef struct regal_mlir_op {
   int64_t *contracting;
   uint32_t contracted;
   int64_t kernel_output;
-  int64_t scalar; /* of a constant, or -1 */
+  int64_t scalar; /* of a constant, or the index into a tuple; or -1 */
   int64_t trips;  /* of a loop, or 0 */
   bool is_less;   /* a comparison LT */
   regal_mlir_types types;

@@ -160,6 +160,17 @@ regal_status regal_mlir_type_list(regal_mlir *m, regal_mlir_types *types) {
   }
 }
 
+regal_status regal_mlir_typed_value(regal_mlir *m, const char *expected,
+                                    regal_mlir_token *name,
+                                    regal_hlo_shape *shape) {
+  *name = m->token;
+  if (name->kind != REGAL_MLIR_VALUE)
+    return regal_mlir_fail(m, expected);
+  REGAL_TRY(regal_mlir_next(m));
+  REGAL_TRY(regal_mlir_expect(m, ':'));
+  return regal_mlir_type(m, shape);
+}
+
 regal_hlo_shape regal_mlir_tuple(const regal_mlir_types *types) {
   return (regal_hlo_shape){.type = REGAL_HLO_TUPLE_TYPE,
                            .parts = types->count,

@@ -39,7 +39,7 @@ void free(void *block);
 """
 
 
-def declarations(header):
+def declarations(header: str) -> str:
     """What the header declares, as cffi reads it."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     text = text.replace("\\\n", "")
@@ -49,7 +49,7 @@ def declarations(header):
     return text.replace("[REGAL_MAX_DEVICES]", "[...]")
 
 
-def main(header_path, output_path):
+def main(header_path: str, output_path: str) -> None:
     header = pathlib.Path(header_path).read_text(encoding="utf-8")
     builder = cffi.FFI()
     builder.cdef(OPTIONS + CONSTANTS + declarations(header) + BEYOND_HEADER)

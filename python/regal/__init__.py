@@ -16,8 +16,9 @@ logic is in C.
 """
 from ._graph import Graph, GraphInfo, Note, Op
 from ._library import (Error, FileError, InputError, InternalError,
-                       InvalidPlanError, MisuseError, OutOfMemoryError, decode,
-                       lib)
+                       InvalidPlanError, MisuseError, OutOfMemoryError)
+from ._library import decode as _decode
+from ._library import lib as _lib
 from ._machine import Machine
 from ._plan import Bound, Cost, Plan, Point, Progress, Rates
 from ._search import evaluate, optimize
@@ -29,9 +30,9 @@ for _error in (Error, FileError, InputError, InternalError, InvalidPlanError,
     _error.__module__ = "regal"  # as messages should name them
 del _error
 
-__version__ = decode(lib.regal_version()) or ""
+__version__ = _decode(_lib.regal_version()) or ""
 #: One line: version, commit, compiler and flags of the library.
-__build__ = decode(lib.regal_build_id()) or ""
+__build__ = _decode(_lib.regal_build_id()) or ""
 
 __all__ = [
     "Bound", "Cost", "Error", "FileError", "Graph", "GraphInfo", "InputError",

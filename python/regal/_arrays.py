@@ -47,6 +47,7 @@ class GraphArrays:
 # -- Arrays of callers ---------------------------------------------------------
 
 def check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
+    """Fails unless all are positions in `outputs`."""
     for port in ports:
         if not 0 <= port < len(outputs):
             raise MisuseError(f"{what}: there is no output {port}, the op has "
@@ -54,13 +55,15 @@ def check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
 
 
 def check_length(what: str, values: Optional[Sequence[Any]],
-                  count: int) -> None:
+                 count: int) -> None:
+    """Fails unless there are `count` values, or None."""
     if values is not None and len(values) != count:
         raise MisuseError(f"{what}: found {len(values)} entries, expected "
                           f"{count}")
 
 
 def vector(what: str, values: Any) -> List[int]:
+    """One dimension of whole numbers; None is empty."""
     if values is None:
         return []
     array = np.asarray(values)
@@ -71,15 +74,17 @@ def vector(what: str, values: Any) -> List[int]:
     return [int(value) for value in array.tolist()]
 
 
-def column(values: Any, count: int, what: str) -> List[int]:
+def column(what: str, values: Any, count: int) -> List[int]:
+    """A number for each op; None is 0 for all."""
     if values is None:
         return [0] * count
-    column = vector(what, values)
-    check_length(what, column, count)
-    return column
+    numbers = vector(what, values)
+    check_length(what, numbers, count)
+    return numbers
 
 
 def rows(what: str, columns: Any, *widths: int) -> Any:
+    """Tuples from columns, of which there are as many as `widths` allows."""
     if columns is None:
         return []
     vectors = [vector(what, column) for column in columns]
@@ -108,7 +113,7 @@ def places_of(tensors: Any) -> Any:
 
 
 def outputs_of(tensors: Any, final: Any,
-             count: int) -> Tuple[List[List[int]], List[List[int]]]:
+               count: int) -> Tuple[List[List[int]], List[List[int]]]:
     """The bytes of each op's outputs, and those that are final."""
     sizes: List[List[int]] = [[] for _ in range(count)]
     last: List[List[int]] = [[] for _ in range(count)]

@@ -190,7 +190,8 @@ class Graph:
 
     @classmethod
     def load(cls, path: PathLike, **reading: Any) -> "Graph":
-        """Reads a file: CostGraphDef, JSON or ONNX, plain or compressed.
+        """Reads a file: CostGraphDef, JSON, ONNX, XLA's HLO or StableHLO, plain
+        or compressed, or a graph of an archive, "ARCHIVE:NAME".
 
         Keyword arguments are the options of groups "reading" and "limits", such
         as `dim="batch=8"` or `roofline="a100"`.
@@ -342,10 +343,8 @@ class Graph:
         """
         run = vector("run_ns", run_ns)
         count = len(run)
-        columns = {"temporary_bytes": column(temporary_bytes, count,
-                                              "temporary_bytes"),
-                   "resident_bytes": column(resident_bytes, count,
-                                             "resident_bytes")}
+        temporary = column("temporary_bytes", temporary_bytes, count)
+        resident = column("resident_bytes", resident_bytes, count)
         sizes, last = outputs_of(tensors, final, count)
         check_length("names", names, count)
         check_length("devices", devices, count)
@@ -355,8 +354,7 @@ class Graph:
             graph.add_op(
                 names[op] if names is not None else f"op{op}", run[op],
                 sizes[op], final=last[op],
-                temporary_bytes=columns["temporary_bytes"][op],
-                resident_bytes=columns["resident_bytes"][op],
+                temporary_bytes=temporary[op], resident_bytes=resident[op],
                 device=devices[op] if devices is not None else None,
                 group=groups[op] if groups is not None else None)
         graph._add_reuse(may_reuse, tensors)

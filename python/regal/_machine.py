@@ -8,8 +8,8 @@ library checks names, patterns and numbers against that graph.
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from ._graph import Graph
-from ._library import (Context, Handle, InputError, Options, PathLike, encode, ffi, lib,
-                       path_bytes, quantity)
+from ._library import (Context, Handle, InputError, Options, PathLike, encode,
+                       ffi, lib, path_bytes, quantity)
 
 Device = Union[int, str]
 Ops = Union[int, str]

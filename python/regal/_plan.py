@@ -13,8 +13,8 @@ from typing import Any, List, NamedTuple, Optional
 import numpy as np
 
 from ._graph import Graph
-from ._library import (Context, Handle, PathLike, decode, encode, ffi, lib,
-                       path_bytes, report_text)
+from ._library import (Context, Handle, MisuseError, PathLike, decode, encode,
+                       ffi, lib, path_bytes, report_text)
 from ._machine import Machine
 
 STEP = np.dtype([("kind", "U4"), ("op", np.int64), ("port", np.int32),
@@ -329,6 +329,14 @@ class Plan:
 
 # -- Plans of callers ----------------------------------------------------------
 
+def _check_range(field: str, values: np.ndarray, low: int, high: int) -> None:
+    """Fails if a value would be another one in C."""
+    wrong = values[(values < low) | (values > high)]
+    if wrong.size:
+        raise MisuseError(f"steps: found {wrong[0]} as {field}, expected "
+                          f"{low} to {high}")
+
+
 def c_steps(graph: Graph, steps: Any) -> Any:
     """Steps of a caller as an array of C's regal_step."""
     given = np.asarray(steps)
@@ -336,6 +344,13 @@ def c_steps(graph: Graph, steps: Any) -> Any:
     if given.dtype.names is None or not known <= set(given.dtype.names):
         raise TypeError("steps: expected a structured array with the fields "
                         "kind, op, port, device and to, as Plan.steps has")
+    wrong = given["kind"][~np.isin(given["kind"], ("run", "send"))]
+    if wrong.size:
+        raise MisuseError(f"steps: found {wrong[0]!s} as kind, expected run or "
+                          "send")
+    for field in ("device", "to"):
+        _check_range(field, given[field], 0, 0xFFFF)
+    _check_range("port", given["port"], -1, 0x7FFFFFFF)
     numbers = graph._arrays.op_of_id
     op = np.asarray(given["op"], np.int64)
     inside = (op >= 0) & (op < len(numbers))

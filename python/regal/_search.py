@@ -131,10 +131,11 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
     depends on the graph alone: the same plan each time. method: one of
     `regal.methods()`. threads: 0 is one for each core. start: a plan to begin
     with (a Plan, a file, or steps), or "schedule", the order of a module that
-    XLA has scheduled; the result is never worse, and without a machine it is
-    that of the Plan or of the file. progress: called with a Progress at each improvement and a few times a second; if it returns
-    False, the search ends. Other keyword arguments are the program's options of
-    the search (`regal.options()`), with underscores for hyphens.
+    XLA has scheduled; the result is never worse, and without a machine that of
+    the Plan or of the file is used. progress: called with a Progress at each
+    improvement and a few times a second; if it returns False, the search ends.
+    Other keyword arguments are the program's options of the search
+    (`regal.options()`), with underscores for hyphens.
 
     Ctrl-C ends the search and keeps the best plan; `Plan.stop` is then
     "interrupt".

@@ -142,6 +142,20 @@ def test_bad_steps_are_refused(diamond, plan):
         regal.evaluate(diamond, machine, np.zeros(3))
 
 
+@pytest.mark.parametrize("field, value, message", [
+    ("kind", "Run", "found Run as kind, expected run or send"),
+    ("device", 1 << 16, "found 65536 as device, expected 0 to 65535"),
+    ("to", -1, "found -1 as to, expected 0 to 65535"),
+    ("port", -2, "found -2 as port, expected -1 to 2147483647"),
+])
+def test_steps_that_c_cannot_hold_are_refused(diamond, plan, field, value,
+                                              message):
+    wrong = plan.steps.copy()
+    wrong[field][0] = value
+    with pytest.raises(regal.MisuseError, match="^steps: " + message + "$"):
+        regal.evaluate(diamond, regal.Machine(**MACHINE), wrong)
+
+
 def test_start(diamond, plan, tmp_path):
     machine = regal.Machine(**MACHINE)
     path = tmp_path / "p.plan"

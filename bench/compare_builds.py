@@ -71,10 +71,10 @@ UNEQUAL = {"regal_machine": 1, "devices": [
                "both": True}],
     "op_times": [{"id": 5, "run_ns": ["1us", None, "20us"]}],
     "groups": [[3, 4], [10, 20, 21]]}
-METHODS = ("brkga tuned regal gas idrs direct anneal multilevel local climb random "
-           "single heft cut split gp-dfs partition dfs bfs lpmf xla-list "
+METHODS = ("brkga tuned regal gas idrs direct anneal multilevel local climb "
+           "random single heft cut split gp-dfs partition dfs bfs lpmf xla-list "
            "xla-dfs").split()
-DECODERS = "paper batched clock eft closure".split()
+DECODERS = "paper paper-late batched clock eft closure".split()
 
 ANNEALED = {
     "order": "free slow fast overlapped four four-slow four-overlapped eight "

@@ -50,7 +50,12 @@ def run(program, setting, folder):
          "--methods", ",".join(COMMON + further), "--budgets", "1000",
          "--seeds", "1,2", *options, "-o", table, "--quiet"],
         check=True, stdout=subprocess.DEVNULL)
-    return list(csv.DictReader(table.open()))
+    return read_table(table)
+
+
+def read_table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def summarise(setting, rows):
@@ -106,8 +111,7 @@ def main():
             writer.writerows(rows)
         return 0
     failures = 0
-    for line, fails in compare(rows,
-                               csv.DictReader(options.table.open())):
+    for line, fails in compare(rows, read_table(options.table)):
         failures += fails
         print(f"gate: {line}")
     if failures:

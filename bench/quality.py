@@ -39,7 +39,8 @@ import sys
 import tempfile
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from archives import ARCHIVES, ROOT, index_of, path_of
+
 COLUMNS = ("setting graph cost excess bound method seconds seed commit "
            "limit").split()
 LARGE = 1000  # graphs of more ops have columns of their own
@@ -160,13 +161,10 @@ class Evaluator:
     def __init__(self, command, lists):
         self.command = shlex.split(command)
         self.paths = {}
-        for archive in ("torch", "tf", "xla"):
-            path = ROOT / f"data/{archive}.zip"
-            with zipfile.ZipFile(path) as file:
-                text = file.read("index.csv").decode()
-            for row in csv.DictReader(io.StringIO(text)):
+        for archive in ARCHIVES:
+            for row in index_of(path_of(archive)):
                 self.paths.setdefault(row["name"], []).append(
-                    f"{path}:{row['name']}")
+                    f"{path_of(archive)}:{row['name']}")
         for name in lists:
             for line in pathlib.Path(name).read_text().split("\n"):
                 if line:

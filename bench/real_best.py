@@ -13,18 +13,15 @@ results/real_best_runtime.csv:
 """
 import argparse
 import csv
-import io
 import json
 import subprocess
 import sys
-import zipfile
+
+from archives import index_of
 
 
 def names_of(path, split):
-    with zipfile.ZipFile(path) as archive:
-        text = archive.read("index.csv").decode()
-    return [row["name"] for row in csv.DictReader(io.StringIO(text))
-            if row["split"] == split]
+    return [row["name"] for row in index_of(path) if row["split"] == split]
 
 
 def known_of(path):

@@ -9,12 +9,8 @@ an option to be read are left out, and so are those above --ops, those of other
 splits than --split, and with --objective those that no plan can improve.
 """
 import argparse
-import csv
-import io
-import pathlib
-import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from archives import ARCHIVES, index_of, pack, path_of
 
 
 def is_wanted(row, arguments):
@@ -28,31 +24,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output")
     parser.add_argument("--ops", type=int, default=10**9)
-    parser.add_argument("--archives", default="torch,tf,xla")
+    parser.add_argument("--archives", default=",".join(ARCHIVES))
     parser.add_argument("--split")
     parser.add_argument("--objective", choices=("runtime", "memory"))
     arguments = parser.parse_args()
-    rows, columns = [], None
-    with zipfile.ZipFile(arguments.output, "w", zipfile.ZIP_DEFLATED) as out:
-        for archive in arguments.archives.split(","):
-            with zipfile.ZipFile(ROOT / f"data/{archive}.zip") as source:
-                text = source.read("index.csv").decode()
-                reader = csv.DictReader(io.StringIO(text))
-                columns = reader.fieldnames
-                for row in reader:
-                    if not is_wanted(row, arguments):
-                        continue
-                    content = source.read(row["file"])
-                    row["name"] = f"{archive}-{row['name']}"
-                    row["file"] = f"{archive}-{row['file']}"
-                    out.writestr(row["file"], content)
-                    rows.append(row)
-        index = io.StringIO()
-        writer = csv.DictWriter(index, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        out.writestr("index.csv", index.getvalue())
-    print(f"{len(rows)} graphs")
+    chosen = [(archive, row) for archive in arguments.archives.split(",")
+              for row in index_of(path_of(archive)) if is_wanted(row, arguments)]
+    pack(arguments.output, chosen)
+    print(f"{len(chosen)} graphs")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,6 @@ import argparse
 import collections
 import concurrent.futures
 import csv
-import io
 import json
 import os
 import pathlib
@@ -41,10 +40,9 @@ import shlex
 import subprocess
 import sys
 import time
-import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-ARCHIVES = ("torch", "tf", "xla")
+from archives import ARCHIVES, content_of, index_of, path_of
+
 SEEDS = 5
 RECIPE = ("--reward best --episode-evaluations 1000 --samples 16 "
           "--graphs-per-step 1")
@@ -55,15 +53,9 @@ COLUMNS = ("graph", "variant", "seed", "steps", "gap", "first", "best", "last",
            "closed", "episodes", "entropy", "seconds")
 
 
-def index_of(archive):
-    with zipfile.ZipFile(ROOT / f"data/{archive}.zip") as source:
-        text = source.read("index.csv").decode()
-    return csv.DictReader(io.StringIO(text))
-
-
 def choose_graphs(count):
     rows = [(abs(int(row["ops"]) - 300), archive, row)
-            for archive in ARCHIVES for row in index_of(archive)
+            for archive in ARCHIVES for row in index_of(path_of(archive))
             if row["split"] == "train" and not row["reading"] and
             row["runtime_room"] == "yes" and
             int(row["work_ns"]) >= 1.5 * int(row["critical_ns"])]
@@ -88,8 +80,7 @@ def make_set(folder, archive, row):
     if (folder / "index.csv").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(ROOT / f"data/{archive}.zip") as source:
-        content = source.read(row["file"])
+    content = content_of(archive, row)
     lines = ["name,file,split"]
     for number in range(SEEDS + 1):
         (folder / f"g{number}.pb").write_bytes(content)

@@ -45,9 +45,9 @@ import sys
 import tempfile
 import textwrap
 import time
-import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from archives import ARCHIVES, ROOT, index_of, path_of
+
 TABLE = ROOT / "src/anneal/schedule_table.h"
 # Kinds of src/anneal/schedules.h, in its order: the settings of bench_quality
 # that stand for each, and the archives that its graphs come from, in turns.
@@ -255,13 +255,11 @@ class Graphs:
 
     def __init__(self, regal, folder):
         self.pools = {}
-        for archive in ("torch", "tf", "xla"):
-            path = ROOT / f"data/{archive}.zip"
-            with zipfile.ZipFile(path) as file:
-                text = file.read("index.csv").decode()
+        for archive in ARCHIVES:
+            path = path_of(archive)
             self.pools[archive] = [
                 (f"{path.relative_to(ROOT)}:{row['name']}", row)
-                for row in csv.DictReader(io.StringIO(text))
+                for row in index_of(path)
                 if row["split"] == "train" and not row["reading"]]
         made = pathlib.Path(folder) / "synthetic"
         run_program(regal + ["generate", str(made), "--count", "24", "--seed",

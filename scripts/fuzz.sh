@@ -3,8 +3,9 @@
 # Runs every libFuzzer target: scripts/fuzz.sh FOLDER SECONDS
 #
 # Two at a time. New inputs go to build-fuzz/corpus/TARGET; the committed ones
-# (TARGET.folders lists where they are) are read, never written. A finding is left in build-fuzz/ as
-# TARGET-crash-*, -leak-*, -timeout-* or -oom-*, and the exit status is not 0.
+# (TARGET.folders lists where they are) are read, never written. A finding is
+# left in build-fuzz/ as TARGET-crash-*, -leak-*, -timeout-* or -oom-*, and the
+# exit status is not 0.
 set -euo pipefail
 
 folder=$1

@@ -6,7 +6,8 @@
 #   onnx    libonnx and a C++ compiler: with them regal infers the shapes that
 #           an ONNX model does not carry
 #   metis   METIS, for --partitioner metis
-#   mpi     OpenMPI: with it 'mpirun regal train' uses several machines
+#   mpi     OpenMPI: with it 'mpirun regal train', tune and bench use several
+#           machines
 #   ortools OR-tools, for --method cp-sat: its Python package, whose library
 #           serves, in a virtual environment in the user's cache
 #   browser chromium and node, for the tests of the page, and from npm what these

@@ -6,7 +6,6 @@ A stand-in for regal reads the "plan", which is the JSON that `regal evaluate`
 would print, so that every cost here is known.
 """
 import csv
-import importlib.util
 import json
 import os
 import pathlib
@@ -18,10 +17,9 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "bench/quality.py"
-SPEC = importlib.util.spec_from_file_location("quality", SCRIPT)
+sys.path.insert(0, str(SCRIPT.parent))
 sys.dont_write_bytecode = True
-quality = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(quality)
+import quality  # noqa: E402
 
 STAND_IN = """import json, sys
 words = sys.argv[1:]

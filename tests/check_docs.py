@@ -8,7 +8,8 @@
   check_docs.py --program REGAL --refresh   rewrites that output
   check_docs.py --self-test        planted mistakes must be found
 
-Links: a relative link leads to a file, its #part to a heading. Paths: text in
+Links: a relative link leads to a file, its #part to a heading; every page can be
+reached from README.md. Paths: text in
 backticks that begins with a folder of the repository exists. Symbols: a name
 `regal_...` occurs in the sources; a name `function` that follows `src/FILE.c`:
 or precedes "in `src/FILE.c`" occurs in that file. Rooms: docs/tour.md names
@@ -31,8 +32,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("bench", "cmake", "data", "docs", "examples", "include", "scripts",
-           "src", "tests")
+FOLDERS = ("bench", "cmake", "data", "docs", "examples", "include", "policies",
+           "python", "results", "scripts", "settings", "src", "tests")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`\n]+)`")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -102,6 +103,24 @@ def check_links(page):
                 yield f"{page.where(number)}: {target}: no such file"
             elif part and part not in Page(page.root, file).anchors():
                 yield f"{page.where(number)}: {target}: no such heading"
+
+
+def check_linked(pages):
+    """Every page can be reached from the README."""
+    by_path = {page.path.resolve(): page for page in pages}
+    found = {page.path.resolve() for page in pages if page.name == "README.md"}
+    ahead = list(found)
+    while ahead:
+        page = by_path[ahead.pop()]
+        for _, line in page.prose:
+            for target in LINK.findall(line):
+                path = (page.path.parent / target.partition("#")[0]).resolve()
+                if path in by_path and path not in found:
+                    found.add(path)
+                    ahead.append(path)
+    for path, page in by_path.items():
+        if path not in found:
+            yield f"{page.name}: no link leads here from README.md"
 
 
 def expand(pattern):
@@ -363,6 +382,11 @@ def self_test():
             "docs/page.md:5: `regal_gone`: no such symbol",
             "docs/page.md:5: `gone`: not in src/there.c",
             "docs/page.md:6: `lost`: not in src/there.c"]
+        (root / "README.md").write_text("[page](docs/page.md)\n")
+        (root / "docs/alone.md").write_text("[page](page.md)\n")
+        assert list(check_linked(pages_of(root))) == [
+            "docs/alone.md: no link leads here from README.md",
+            "docs/options.md: no link leads here from README.md"]
         (root / "docs/tour.md").write_text("`src`\n")
         assert not list(check_rooms(root))
         (root / "src/room").mkdir()
@@ -397,8 +421,9 @@ def main(arguments):
             print(__doc__)
             return 2
     table, symbols = option_table(ROOT), source_symbols(ROOT)
-    mistakes = list(check_rooms(ROOT))
-    for page in pages_of(ROOT):
+    pages = pages_of(ROOT)
+    mistakes = [*check_rooms(ROOT), *check_linked(pages)]
+    for page in pages:
         mistakes += check_links(page)
         mistakes += check_paths(page)
         mistakes += check_symbols(page, symbols)

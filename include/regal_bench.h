@@ -46,8 +46,10 @@ typedef void (*regal_benching_fn)(void *state, const regal_benching *benching);
  * After regal_stop_request the call returns REGAL_OK with fewer runs than
  * `total`.
  *
- * `progress` (or NULL) is called about once per second by the calling thread of
- * the first process; `benching` (or NULL) receives the final state. */
+ * `progress` (or NULL) is called in the first process, at the beginning and
+ * when one of its runs ends, by any thread but by one at a time; runs of other
+ * processes are counted a chunk at a time. `benching` (or NULL) receives the
+ * final state. */
 REGAL_API regal_status regal_bench(regal_context *context,
                                    const char *const *datasets, size_t count,
                                    const regal_options *options,

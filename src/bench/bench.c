@@ -36,10 +36,11 @@ typedef struct benchmark {
   regal_bench_result *results; /* [most_runs] */
   size_t most_runs;
 
-  FILE *file; /* the first process appends to it, under the lock */
+  FILE *file;     /* the first process appends to it, under the lock */
+  uint64_t ended; /* runs of this process in this chunk, under the lock */
   pthread_mutex_t lock;
 
-  regal_benching report;
+  regal_benching report; /* at the end of the last chunk */
   double began;
   regal_benching_fn progress;
   void *progress_state;
@@ -112,6 +113,24 @@ static regal_status append(benchmark *b, regal_context *context, size_t item) {
   return written ? REGAL_OK : regal_fail_system(context, b->options->output);
 }
 
+/* With the runs of this chunk that have ended here. */
+static void report(const benchmark *b) {
+  regal_benching now = b->report;
+  now.runs += b->ended;
+  now.seconds = regal_seconds() - b->began;
+  if (b->progress && now.rank == 0)
+    b->progress(b->progress_state, &now);
+}
+
+static regal_status end_run(benchmark *b, regal_context *context, size_t item) {
+  pthread_mutex_lock(&b->lock);
+  regal_status status = b->file ? append(b, context, item) : REGAL_OK;
+  b->ended++;
+  report(b);
+  pthread_mutex_unlock(&b->lock);
+  return status;
+}
+
 static regal_status run_item(void *state, size_t item,
                              const regal_worker *worker) {
   benchmark *b = state;
@@ -120,21 +139,10 @@ static regal_status run_item(void *state, size_t item,
   if (regal_stop_requested(worker->context))
     return REGAL_OK;
   REGAL_TRY(run_one(b, &run, worker->context, &b->results[item]));
-  if (!b->file || !b->results[item].done)
-    return REGAL_OK;
-  pthread_mutex_lock(&b->lock);
-  regal_status status = append(b, worker->context, item);
-  pthread_mutex_unlock(&b->lock);
-  return status;
+  return b->results[item].done ? end_run(b, worker->context, item) : REGAL_OK;
 }
 
 /* -- Chunks ---------------------------------------------------------------- */
-
-static void report(benchmark *b) {
-  b->report.seconds = regal_seconds() - b->began;
-  if (b->progress && b->report.rank == 0)
-    b->progress(b->progress_state, &b->report);
-}
 
 /* Takes in the results of all processes; those of this one are in the file. */
 static regal_status take_results(benchmark *b, size_t count, bool *stopped) {
@@ -155,9 +163,8 @@ static regal_status take_results(benchmark *b, size_t count, bool *stopped) {
 static regal_status run_chunk(benchmark *b, size_t count, bool *stopped) {
   REGAL_TRY(regal_team_run(&b->team, count, run_item, b, b->results,
                            sizeof *b->results));
-  REGAL_TRY(take_results(b, count, stopped));
-  report(b);
-  return REGAL_OK;
+  b->ended = 0;
+  return take_results(b, count, stopped);
 }
 
 static regal_status run_all(benchmark *b) {

@@ -184,8 +184,8 @@ typedef void (*regal_generation_fn)(void *state,
  * REGAL_OK with fewer graphs than `total`. A larger count extends a smaller
  * one.
  *
- * `progress` (or NULL) is called about once per second by the calling thread;
- * `generation` (or NULL) receives the final state. */
+ * `progress` (or NULL) is called by the calling thread after each batch of
+ * graphs; `generation` (or NULL) receives the final state. */
 REGAL_API regal_status regal_generate(regal_context *context,
                                       const char *folder,
                                       const regal_options *options,

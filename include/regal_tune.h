@@ -37,8 +37,9 @@ typedef void (*regal_tuning_fn)(void *state, const regal_tuning *tuning);
  * continues an interrupted one; the result is the same, byte for byte. After
  * regal_stop_request the call returns REGAL_OK with fewer runs than `total`.
  *
- * `progress` (or NULL) is called about once per second by the calling thread of
- * the first process; `tuning` (or NULL) receives the final state. */
+ * `progress` (or NULL) is called by the calling thread of the first process
+ * after each chunk of eight runs a thread, and after each round; `tuning` (or
+ * NULL) receives the final state. */
 REGAL_API regal_status regal_tune(regal_context *context, const char *dataset,
                                   const regal_options *options,
                                   const char *command, regal_tuning_fn progress,

@@ -205,6 +205,31 @@ static void test_continue(void **state) {
   expect_equal_tables("whole.csv", "parts.csv");
 }
 
+typedef struct counting {
+  uint64_t calls;
+  bool wrong; /* asserted by the test's own thread */
+} counting;
+
+static void count_call(void *state, const regal_benching *now) {
+  counting *c = state;
+  c->wrong |= now->runs != c->calls++;
+}
+
+/* Each run is counted when it ends, whatever a chunk is. */
+static void test_progress(void **state) {
+  search_bench *b = *state;
+  const char *sets[] = {"set"};
+  counting c = {0};
+  make_set(b);
+  use_small_bench(b, "progress.csv");
+  b->options.threads = 2;
+  assert_int_equal(
+      regal_bench(b->context, sets, 1, &b->options, count_call, &c, NULL),
+      REGAL_OK);
+  assert_false(c.wrong);
+  assert_int_equal(c.calls, 1 + 45);
+}
+
 static void replace_in(const char *path, const char *from, const char *to) {
   char *text = files_read(path), *at = strstr(text, from);
   assert_non_null(at);
@@ -483,13 +508,21 @@ static void test_bench_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SEARCH_TEST(test_csv),           SEARCH_TEST(test_numbers),
-      SEARCH_TEST(test_bad_lists),     SEARCH_TEST(test_continue),
-      SEARCH_TEST(test_refuse),        SEARCH_TEST(test_shipped),
-      SEARCH_TEST(test_locked),        SEARCH_TEST(test_malformed),
-      SEARCH_TEST(test_zeros),         SEARCH_TEST(test_scores),
-      SEARCH_TEST(test_best_known),    SEARCH_TEST(test_names_in_script),
-      SEARCH_TEST(test_report_memory), SEARCH_TEST(test_bench_memory),
+      SEARCH_TEST(test_csv),
+      SEARCH_TEST(test_numbers),
+      SEARCH_TEST(test_bad_lists),
+      SEARCH_TEST(test_continue),
+      SEARCH_TEST(test_progress),
+      SEARCH_TEST(test_refuse),
+      SEARCH_TEST(test_shipped),
+      SEARCH_TEST(test_locked),
+      SEARCH_TEST(test_malformed),
+      SEARCH_TEST(test_zeros),
+      SEARCH_TEST(test_scores),
+      SEARCH_TEST(test_best_known),
+      SEARCH_TEST(test_names_in_script),
+      SEARCH_TEST(test_report_memory),
+      SEARCH_TEST(test_bench_memory),
   };
   return cmocka_run_group_tests_name("bench", tests, files_enter, files_leave);
 }

@@ -55,7 +55,8 @@ def part(session, name, objective, has_cp_sat):
         session, f"contest_{name}_{objective}",
         f"{name}, {objective}: gap to the best known plan against time",
         "seconds on one thread", "mean gap, %", curves,
-        ("set logscale x", "set yrange [0:]"))
+        ("set logscale x", "set yrange [0:]",
+         f"set xrange [0.0008:{1.6 * float(times[-1].rstrip('s'))}]"))
     return file, (f"{name}, {objective}: mean gap to the best plan that any run "
                   f"found, against time; {len(graphs)} graphs, bars: standard "
                   "error")

@@ -48,7 +48,8 @@ SIZES = {
 def origin(record):
     """Where a section comes from, in a line."""
     commits = " and ".join(record["builds"])
-    return (f"*`{record['command']}` ({SIZES[record['scale']]}), "
+    changed = ", but for SIZES" if "SIZES=" in record["command"] else ""
+    return (f"*`{record['command']}` ({SIZES[record['scale']]}{changed}), "
             f"commit{'s' if len(record['builds']) > 1 else ''} {commits}.*")
 
 

@@ -7,8 +7,13 @@ The message that each gives is in NAME.message; after a change, run
 test_hlo_parse with REGAL_REFRESH=1 and review the diff.
 """
 import pathlib
+import sys
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+sys.dont_write_bytecode = True
+from wire import data, number  # noqa: E402
+
 HEAD = "HloModule m, is_scheduled=true\n\n"
 
 
@@ -167,27 +172,6 @@ TEXTS = {
         P, "ROOT w = f32[8]{0} while(p), condition=c, body=b, "
         "backend_config={\"known_trip_count\":{\"n\":\"9000000000000000000\"}}"),
 }
-
-
-# Protobuf's wire format.
-def varint(value):
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def data(field, content):
-    if isinstance(content, str):
-        content = content.encode()
-    return varint(field << 3 | 2) + varint(len(content)) + content
 
 
 # XLA's messages.

@@ -12,28 +12,11 @@ with REGAL_REFRESH=1 and review the diff.
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+sys.dont_write_bytecode = True
+from wire import data, number, varint  # noqa: E402
+
 FLOAT, INT64, BOOL = 1, 7, 9
-
-
-# Protobuf's wire format.
-def varint(value):
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def data(field, content):
-    if isinstance(content, str):
-        content = content.encode()
-    return varint(field << 3 | 2) + varint(len(content)) + content
 
 
 # ONNX's messages.

@@ -5,44 +5,26 @@ the file's name. Run it here after a change; the results are committed. The
 malformed texts are written by hand. Needs nothing but Python."""
 
 import pathlib
+import sys
 
-FOLDER = pathlib.Path(__file__).parent
-VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def tag(number, kind):
-    return varint(number << 3 | kind)
-
-
-def number(field, value):
-    return tag(field, VARINT) + varint(value)
-
-
-def packet(field, content):
-    return tag(field, BYTES) + varint(len(content)) + content
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent / "support"))
+sys.dont_write_bytecode = True
+from wire import (BYTES, END, FIXED32, FIXED64, GROUP,  # noqa: E402
+                  VARINT, data, number, tag, varint)
 
 
 def node(name, id=0, inputs=(), outputs=(), controls=(), rest=b""):
-    body = packet(1, name.encode())
+    body = data(1, name.encode())
     if id:
         body += number(3, id)
     for producer, port in inputs:
-        body += packet(4, number(1, producer) + number(2, port))
+        body += data(4, number(1, producer) + number(2, port))
     for size in outputs:
-        body += packet(5, size if isinstance(size, bytes) else number(1, size))
+        body += data(5, size if isinstance(size, bytes) else number(1, size))
     for control in controls:
         body += number(8, control)
-    return packet(1, body + rest)
+    return data(1, body + rest)
 
 
 A = node("a", outputs=[4])
@@ -50,7 +32,7 @@ B = node("b", 1, inputs=[(0, 0)], outputs=[4])
 
 
 def shape(*dims):
-    return number(4, 1) + packet(3, b"".join(packet(2, number(1, d)) for d in dims))
+    return number(4, 1) + data(3, b"".join(data(2, number(1, d)) for d in dims))
 
 
 DEFECTS = {
@@ -59,34 +41,34 @@ DEFECTS = {
     "truncated_tag": A + b"\x8a",
     "truncated_message": A + B[:-3],
     "truncated_length": A + tag(1, BYTES),
-    "truncated_varint": packet(1, packet(1, b"a") + tag(9, VARINT) + b"\x80"),
+    "truncated_varint": data(1, data(1, b"a") + tag(9, VARINT) + b"\x80"),
     "truncated_varint_at_end": A + tag(5, VARINT),
-    "truncated_packed": packet(1, packet(1, b"a") + packet(8, b"\x01\x80")),
+    "truncated_packed": data(1, data(1, b"a") + data(8, b"\x01\x80")),
     "truncated_fixed32": A + tag(50, FIXED32) + b"123",
     "truncated_fixed64": A + tag(50, FIXED64) + b"1234567",
-    "truncated_cost": packet(2, tag(1, FIXED32) + b"12") + A,
+    "truncated_cost": data(2, tag(1, FIXED32) + b"12") + A,
     "length_2gib_lie": tag(1, BYTES) + varint(0x7FFFFFFF) + A,
     "length_one_past_end": A + tag(1, BYTES) + varint(len(B) - 1) + B[2:],
-    "length_past_message": packet(1, tag(1, BYTES) + varint(9) + b"name") + A,
+    "length_past_message": data(1, tag(1, BYTES) + varint(9) + b"name") + A,
     "length_overlong": tag(1, BYTES) + b"\x80\x80\x80\x80\x80\x00" + A,
     "tag_overlong": A + b"\x8a\x80\x80\x80\x80\x00",
-    "varint_overlong": packet(1, tag(9, VARINT) + b"\xff" * 10 + b"\x01"),
+    "varint_overlong": data(1, tag(9, VARINT) + b"\xff" * 10 + b"\x01"),
     "field_number_zero": A + b"\x00\x00",
     "field_number_too_large": A + b"\x88\x80\x80\x80\x10\x00",
-    "wire_type_of_number": packet(1, packet(1, b"a") + packet(9, b"12")),
-    "wire_type_of_string": packet(1, number(1, 7)),
+    "wire_type_of_number": data(1, data(1, b"a") + data(9, b"12")),
+    "wire_type_of_string": data(1, number(1, 7)),
     "wire_type_of_message": A + number(1, 7),
-    "wire_type_of_float": packet(2, number(1, 7)) + A,
+    "wire_type_of_float": data(2, number(1, 7)) + A,
     "wire_type_unknown": A + b"\x0e",
     "group_not_closed": A + tag(50, GROUP) + number(1, 1),
     "group_closed_by_another": A + tag(50, GROUP) + tag(51, END),
     "group_not_opened": A + tag(50, END),
     "groups_too_deep": A + tag(50, GROUP) * 65 + tag(50, END) * 65,
     "group_in_place_of_node": A + tag(1, GROUP) + tag(1, END),
-    "name_not_utf8": packet(1, packet(1, b"conv\xff1")),
-    "name_with_zero_byte": packet(1, packet(1, b"conv\x001")),
+    "name_not_utf8": data(1, data(1, b"conv\xff1")),
+    "name_with_zero_byte": data(1, data(1, b"conv\x001")),
     "not_a_cost_graph": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
-    "no_nodes": packet(2, packet(2, b"dimension")),
+    "no_nodes": data(2, data(2, b"dimension")),
     # The graph
     "duplicate_id": A + node("b", 1) + node("c", 1),
     "missing_producer": A + node("b", 1, inputs=[(0, 0), (7, 0)]),

@@ -83,6 +83,20 @@ static inline regal_machine *toy_machine(regal_context *context,
   return machine;
 }
 
+/* With links that cost; bandwidth in bytes per second, 0: infinite. */
+static inline regal_machine *toy_linked_machine(regal_context *context,
+                                                uint32_t devices,
+                                                int64_t latency_ns,
+                                                int64_t bandwidth) {
+  regal_machine *machine = toy_machine(context, devices);
+  for (uint32_t a = 0; a < devices; a++)
+    for (uint32_t b = 0; b < devices; b++) {
+      machine->latency_ns[a][b] = a == b ? 0 : latency_ns;
+      machine->bandwidth[a][b] = bandwidth;
+    }
+  return machine;
+}
+
 /* Gives every op its own time on each device: times[ops * devices]. */
 static inline void toy_times(regal_machine *machine, const regal_graph *graph,
                              const int64_t *times) {

@@ -15,13 +15,9 @@
 /* A byte takes a nanosecond. */
 static regal_machine *slow_machine(regal_context *context, uint32_t devices,
                                    int64_t latency_ns, bool overlapped) {
-  regal_machine *machine = toy_machine(context, devices);
+  regal_machine *machine =
+      toy_linked_machine(context, devices, latency_ns, 1000000000);
   machine->overlapped = overlapped;
-  for (uint32_t a = 0; a < devices; a++)
-    for (uint32_t b = 0; b < devices; b++) {
-      machine->latency_ns[a][b] = a == b ? 0 : latency_ns;
-      machine->bandwidth[a][b] = 1000000000;
-    }
   return machine;
 }
 

@@ -5,13 +5,9 @@
 #include "heuristic/heuristics.h"
 
 #include "base/random.h"
-#include "support/failing_allocator.h"
-#include "support/random_cases.h"
-#include "support/toy_graph.h"
-
 #include "heuristic/cut/parts.h"
 #include "heuristic/list/orders.h"
-#include "support/quick_search.h"
+#include "support/quick_failures.h"
 
 enum { MOST_OPS = 40 };
 
@@ -449,39 +445,11 @@ static void test_split_of_a_chain(void **state) {
 
 /* -- Failures -------------------------------------------------------------- */
 
-static bool fails_cleanly(regal_method_fn method, size_t n) {
-  failing_allocator memory = {0};
-  regal_allocator allocator = failing_allocator_of(&memory);
-  regal_context *context;
-  regal_graph *graph;
-  regal_options options;
-  regal_search search;
-  assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
-  regal_test_random_graph(context, 3, 20, &graph);
-  regal_options_init(&options);
-  regal_problem *problem =
-      toy_problem(context, graph, toy_machine(context, 2), REGAL_MEMORY);
-  assert_int_equal(quick_begin(&search, context, problem, &options), REGAL_OK);
-  memory.fail_at = memory.allocations + n;
-  regal_status status = method(&search);
-  bool failed = memory.failed > 0;
-  assert_int_equal(status, failed ? REGAL_NO_MEMORY : REGAL_OK);
-  quick_end(&search);
-  regal_problem_free(problem);
-  regal_graph_free(graph);
-  regal_context_free(context);
-  assert_int_equal(memory.blocks, 0);
-  return failed;
-}
-
 static void test_memory_runs_out(void **state) {
   (void)state;
-  size_t n = 1, m = 1;
-  while (fails_cleanly(regal_method_cut, n))
-    n++;
-  while (fails_cleanly(regal_method_split, m))
-    m++;
-  assert_true(n > 3 && m > 2);
+  const quick_case on = {2, 0, REGAL_MEMORY};
+  assert_true(quick_failures(regal_method_cut, on) > 2);
+  assert_true(quick_failures(regal_method_split, on) > 1);
 }
 
 int main(void) {

@@ -8,12 +8,7 @@
 #include <string.h>
 
 #include "base/tournament.h"
-#include "cost/bound/bound.h"
-#include "cost/verify/verify.h"
-#include "search/search.h"
-#include "support/failing_allocator.h"
-#include "support/random_cases.h"
-#include "support/toy_graph.h"
+#include "support/quick_failures.h"
 
 /* -- Exact orders ---------------------------------------------------------- */
 
@@ -167,24 +162,6 @@ static void test_xla_dfs_with_many_paths(void **state) {
 
 /* -- Methods --------------------------------------------------------------- */
 
-static void begin_search(regal_search *search, regal_context *context,
-                         const regal_problem *problem,
-                         const regal_options *options) {
-  regal_search_open(search, context, problem, NULL, (uint64_t)options->seed,
-                    REGAL_NO_LIMIT);
-  search->options = options;
-}
-
-static regal_status run_method(regal_search *search, regal_method_fn method) {
-  REGAL_TRY(
-      regal_bound_compute(search->context, search->problem, &search->bound));
-  return method(search);
-}
-
-static void end_search(regal_search *search) {
-  regal_search_close(search);
-}
-
 /* "a0 b0 a>1 c1": op and device, or op's output and receiver. */
 static void describe_plan(const regal_search *search, char *text) {
   const regal_plan *plan = search->best;
@@ -210,13 +187,13 @@ static void check_method(regal_context *context, const regal_graph *graph,
   regal_search search;
   char found[400];
   regal_options_init(&options);
-  begin_search(&search, context, problem, &options);
-  assert_int_equal(run_method(&search, method), REGAL_OK);
+  assert_int_equal(quick_begin(&search, context, problem, &options), REGAL_OK);
+  assert_int_equal(method(&search), REGAL_OK);
   describe_plan(&search, found);
   assert_string_equal(found, plan);
   assert_string_equal(search.account, account);
   assert_int_equal(search.best_fitness.value, runtime_ns);
-  end_search(&search);
+  quick_end(&search);
   regal_problem_free(problem);
 }
 
@@ -512,10 +489,11 @@ static void test_plans_pass_the_verifier(void **state) {
         context, graph, machine, seed % 2 ? REGAL_RUNTIME : REGAL_MEMORY);
     for (int i = 0; i < METHODS; i++) {
       regal_search search;
-      begin_search(&search, context, problem, &options);
-      assert_int_equal(run_method(&search, all_methods[i]), REGAL_OK);
+      assert_int_equal(quick_begin(&search, context, problem, &options),
+                       REGAL_OK);
+      assert_int_equal(all_methods[i](&search), REGAL_OK);
       check_best(&search, graph);
-      end_search(&search);
+      quick_end(&search);
     }
     regal_problem_free(problem);
     regal_graph_free(graph);
@@ -556,40 +534,11 @@ static void test_tournament(void **state) {
 /* -- Failures -------------------------------------------------------------- */
 
 /* Fails the n-th allocation of a method; false when it has fewer. */
-static bool fails_cleanly(regal_method_fn method, size_t n) {
-  failing_allocator memory = {0};
-  regal_allocator allocator = failing_allocator_of(&memory);
-  regal_context *context;
-  regal_graph *graph;
-  regal_options options;
-  regal_search search;
-  assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
-  regal_test_random_graph(context, 3, 20, &graph);
-  regal_options_init(&options);
-  regal_machine *machine = toy_machine(context, 2);
-  machine->latency_ns[0][1] = machine->latency_ns[1][0] = 7;
-  regal_problem *problem = toy_problem(context, graph, machine, REGAL_RUNTIME);
-  begin_search(&search, context, problem, &options);
-  memory.fail_at = memory.allocations + n;
-  regal_status status = run_method(&search, method);
-  bool failed = memory.failed > 0;
-  assert_int_equal(status, failed ? REGAL_NO_MEMORY : REGAL_OK);
-  end_search(&search);
-  regal_problem_free(problem);
-  regal_graph_free(graph);
-  regal_context_free(context);
-  assert_int_equal(memory.blocks, 0);
-  return failed;
-}
-
 static void test_memory_runs_out(void **state) {
   (void)state;
-  for (int i = 0; i < METHODS; i++) {
-    size_t n = 1;
-    while (fails_cleanly(all_methods[i], n))
-      n++;
-    assert_true(n > 10);
-  }
+  const quick_case on = {2, 7, REGAL_RUNTIME};
+  for (int i = 0; i < METHODS; i++)
+    assert_true(quick_failures(all_methods[i], on) > 5);
 }
 
 int main(void) {

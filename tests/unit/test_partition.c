@@ -9,11 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "support/failing_allocator.h"
-#include "support/random_cases.h"
-#include "support/toy_graph.h"
-
-#include "support/quick_search.h"
+#include "support/quick_failures.h"
 
 /* -- Bisections ------------------------------------------------------------ */
 
@@ -315,41 +311,11 @@ static void test_metis_or_a_message(void **state) {
 
 /* -- Failures -------------------------------------------------------------- */
 
-static bool fails_cleanly(regal_method_fn method, size_t n) {
-  failing_allocator memory = {0};
-  regal_allocator allocator = failing_allocator_of(&memory);
-  regal_context *context;
-  regal_graph *graph;
-  regal_options options;
-  regal_search search;
-  assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
-  regal_test_random_graph(context, 3, 20, &graph);
-  regal_options_init(&options);
-  regal_problem *problem =
-      toy_problem(context, graph, toy_machine(context, 3), REGAL_RUNTIME);
-  assert_int_equal(quick_begin(&search, context, problem, &options), REGAL_OK);
-  memory.fail_at = memory.allocations + n;
-  regal_status status = method(&search);
-  bool failed = memory.failed > 0;
-  assert_int_equal(status, failed ? REGAL_NO_MEMORY : REGAL_OK);
-  quick_end(&search);
-  regal_problem_free(problem);
-  regal_graph_free(graph);
-  regal_context_free(context);
-  assert_int_equal(memory.blocks, 0);
-  return failed;
-}
-
 static void test_memory_runs_out(void **state) {
   (void)state;
-  const regal_method_fn methods[] = {regal_method_gp_dfs,
-                                     regal_method_partition};
-  for (int i = 0; i < 2; i++) {
-    size_t n = 1;
-    while (fails_cleanly(methods[i], n))
-      n++;
-    assert_true(n > 8);
-  }
+  const quick_case on = {3, 0, REGAL_RUNTIME};
+  assert_true(quick_failures(regal_method_gp_dfs, on) > 7);
+  assert_true(quick_failures(regal_method_partition, on) > 7);
 }
 
 int main(void) {

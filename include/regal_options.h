@@ -252,8 +252,10 @@
   CHOICE(policy_kind, "policy-kind", "gnn", \
     "gnn|gas|autoregressive|experts|blind", "train", RESULT, \
     "network of the policy") \
-  CHOICE(features, "features", "all", "all|graph", "train", RESULT, \
-    "what the policy reads; graph: nothing of a run of BRKGA") \
+  CHOICE(features, "features", "paper", "paper|graph|draft|all", \
+    "train", RESULT, \
+    "what the policy reads; graph: nothing of a run of BRKGA; draft: instead " \
+    "of a population, a plan of a short search on a stronger decoder") \
   INTEGER(rounds, "rounds", 2, 0, REGAL_MOST_MESSAGE_ROUNDS, "T", \
     "train", RESULT, \
     "rounds of messages in the graph network") \
@@ -276,6 +278,11 @@
   INTEGER(schedule_levels, "schedule-levels", 16, REGAL_FEWEST_LEVELS, \
     REGAL_MOST_LEVELS, "K", "train", RESULT, \
     "levels of mean and variance for all other genes") \
+  INTEGER(variance_levels, "variance-levels", 0, REGAL_FEWEST_LEVELS, \
+    REGAL_MOST_LEVELS, "K", "train", RESULT, \
+    "levels of their variance; as many as of their mean if not given") \
+  CHOICE(means, "means", "absolute", "absolute|draft", "train", RESULT, \
+    "levels of a mean: of the mean itself, or of its shift from the draft") \
   INTEGER(bias_levels, "bias-levels", 0, 0, REGAL_MOST_LEVELS, "K", \
     "train", RESULT, \
     "levels of crossover bias; 0 = the policy does not choose it") \

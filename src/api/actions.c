@@ -142,8 +142,7 @@ const char *regal_actions_kind(const regal_actions *actions) {
 }
 
 uint64_t regal_actions_evaluations(const regal_actions *actions) {
-  const regal_brkga_features *features = actions->choices.features;
-  return features ? features->evaluations : 0;
+  return regal_guide_choices_evaluations(&actions->choices);
 }
 
 size_t regal_actions_class_count(const regal_actions *actions) {
@@ -198,11 +197,14 @@ static void write_item(regal_text *text, const regal_problem *problem,
   regal_text_format(text, ",");
 }
 
+/* `level` is that of the mean, which is `action[0]` shifted if the head is
+ * relative. */
 static void write_gene(regal_text *text, const regal_policy_head *head,
-                       const uint8_t *action, const regal_guide_odds *odds) {
-  double mean = regal_action_share(action[0], head->mean_levels);
-  double share = regal_action_share(action[1], head->variance_levels);
-  regal_action_beta beta = regal_action_dequantise(head, action[0], action[1]);
+                       uint32_t level, const uint8_t *action,
+                       const regal_guide_odds *odds) {
+  double mean = regal_action_share(level, regal_action_means(head));
+  double share = 1 / (regal_action_strength(head, action[1]) + 1);
+  regal_action_beta beta = regal_action_dequantise(head, level, action[1]);
   regal_text_format(text, "%u,%u,", action[0], action[1]);
   if (head->bias_levels)
     regal_text_format(text, "%u", action[2]);
@@ -220,6 +222,7 @@ static void write_head(regal_text *text, const regal_actions *actions,
   const regal_encoding *encoding = actions->choices.encoding;
   size_t items = regal_head_items(head, encoding->nodes, encoding->tensors);
   double most = most_memory(problem, head, items);
+  const float *drafted = regal_draft_of(head, encoding);
   for (size_t i = 0; i < items; i++)
     for (uint32_t g = 0; g < head->genes; g++) {
       regal_text_format(text, "%s,", head->gene_class);
@@ -227,7 +230,9 @@ static void write_head(regal_text *text, const regal_actions *actions,
       if (head->genes > 1)
         regal_text_format(text, "%u", g);
       regal_text_format(text, ",");
-      write_gene(text, head, *action, (*odds)++);
+      uint32_t level =
+          regal_action_mean(head, drafted, i * head->genes + g, **action);
+      write_gene(text, head, level, *action, (*odds)++);
       *action += regal_head_levels(head);
       if (head->domain != REGAL_HEAD_GRAPH)
         regal_text_format(text, "%.6g", memory_of(problem, head, i) / most);

@@ -125,3 +125,14 @@ regal_status regal_episode_features(const regal_worker *worker,
   regal_search_close(&search);
   return status;
 }
+
+regal_status regal_episode_draft(const regal_worker *worker,
+                                 const regal_episode *episode,
+                                 regal_draft **draft) {
+  regal_search search;
+  open_search(worker, episode, &search);
+  regal_status status =
+      regal_draft_run(&search, episode->settings, episode->evaluations, draft);
+  regal_search_close(&search);
+  return status;
+}

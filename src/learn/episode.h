@@ -6,6 +6,7 @@
 
 #include "base/parallel/workers.h"
 #include "learn/guide/brkga_features.h"
+#include "learn/guide/draft.h"
 
 /* What comes out depends on this alone. */
 typedef struct regal_episode {
@@ -24,6 +25,9 @@ regal_status regal_episode_run(const regal_worker *worker,
 regal_status regal_episode_features(const regal_worker *worker,
                                     const regal_episode *episode,
                                     regal_brkga_features **features);
+regal_status regal_episode_draft(const regal_worker *worker,
+                                 const regal_episode *episode,
+                                 regal_draft **draft);
 /* A cost as one number: what is beyond a memory limit is added. */
 double regal_episode_cost(regal_fitness fitness);
 

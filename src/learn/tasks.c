@@ -72,6 +72,7 @@ void regal_tasks_free(regal_tasks *tasks) {
     drop(tasks, task);
     regal_release(tasks->context, task->placement);
     regal_release(tasks->context, task->position);
+    regal_release(tasks->context, task->draft);
     regal_release(tasks->context, task->taught);
   }
   regal_release(tasks->context, tasks);
@@ -129,6 +130,10 @@ regal_status regal_tasks_problem(regal_tasks *tasks, size_t index,
 
 /* -- Features and standard costs ------------------------------------------- */
 
+static size_t draft_genes(const regal_problem *problem) {
+  return regal_decoder_genes(regal_decoder_find("paper"), problem);
+}
+
 static void keep_features(regal_task *task,
                           const regal_brkga_features *features) {
   size_t ops = task->problem->ops, shares = ops * task->problem->devices;
@@ -136,6 +141,27 @@ static void keep_features(regal_task *task,
          shares * sizeof *task->placement);
   memcpy(task->position, features->position, ops * sizeof *task->position);
   task->seen = regal_episode_cost(features->best_fitness);
+}
+
+static regal_status study_population(const regal_worker *worker,
+                                     const regal_episode *episode,
+                                     regal_task *task) {
+  regal_brkga_features *features;
+  REGAL_TRY(regal_episode_features(worker, episode, &features));
+  keep_features(task, features);
+  regal_brkga_features_free(worker->context, features);
+  return REGAL_OK;
+}
+
+static regal_status study_draft(const regal_worker *worker,
+                                const regal_episode *episode,
+                                regal_task *task) {
+  regal_draft *draft;
+  REGAL_TRY(regal_episode_draft(worker, episode, &draft));
+  memcpy(task->draft, draft->genes,
+         draft_genes(task->problem) * sizeof *task->draft);
+  regal_draft_free(worker->context, draft);
+  return REGAL_OK;
 }
 
 static regal_status study(void *state, size_t item,
@@ -150,25 +176,40 @@ static regal_status study(void *state, size_t item,
                            .evaluations = plan->feature_evaluations,
                            .best_of = plan->best_of};
   task->seen = INFINITY;
-  if (plan->feature_evaluations) {
-    regal_brkga_features *features;
-    REGAL_TRY(regal_episode_features(worker, &episode, &features));
-    keep_features(task, features);
-    regal_brkga_features_free(worker->context, features);
-  }
+  if (task->placement)
+    REGAL_TRY(study_population(worker, &episode, task));
+  if (task->draft)
+    REGAL_TRY(study_draft(worker, &episode, task));
   episode.evaluations = plan->standard_evaluations;
   return regal_episode_run(worker, &episode, &task->standard);
 }
 
-static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
+static bool needs(const regal_tasks *tasks, regal_feature_origin from) {
+  return tasks->plan.feature_evaluations &&
+         regal_features_need(&tasks->plan.features, from);
+}
+
+static regal_status make_population(regal_tasks *tasks, regal_task *task) {
   size_t ops = task->problem->ops;
-  if (!tasks->plan.feature_evaluations || task->placement)
-    return REGAL_OK;
   task->placement = regal_alloc(tasks->context, ops * task->problem->devices,
                                 sizeof *task->placement);
   task->position = regal_alloc(tasks->context, ops, sizeof *task->position);
   return task->placement && task->position ? REGAL_OK
                                            : regal_fail_memory(tasks->context);
+}
+
+static regal_status make_draft(regal_tasks *tasks, regal_task *task) {
+  task->draft = regal_alloc(tasks->context, draft_genes(task->problem),
+                            sizeof *task->draft);
+  return task->draft ? REGAL_OK : regal_fail_memory(tasks->context);
+}
+
+static regal_status make_arrays(regal_tasks *tasks, regal_task *task) {
+  if (!task->placement && needs(tasks, REGAL_FEATURE_FROM_POPULATION))
+    REGAL_TRY(make_population(tasks, task));
+  if (!task->draft && needs(tasks, REGAL_FEATURE_FROM_DRAFT))
+    REGAL_TRY(make_draft(tasks, task));
+  return REGAL_OK;
 }
 
 static void list_unknown(regal_tasks *tasks, const size_t *indices,
@@ -195,9 +236,10 @@ static regal_status study_all(regal_tasks *tasks) {
 static regal_status encode(regal_tasks *tasks, regal_task *task) {
   if (task->encoding || !task->known)
     return REGAL_OK;
+  regal_feature_runs runs = {task->placement, task->position, task->draft};
   return regal_encode_problem(tasks->context, task->problem,
                               &tasks->plan.features, task->problem->devices,
-                              task->placement, task->position, &task->encoding);
+                              &runs, &task->encoding);
 }
 
 regal_status regal_tasks_need(regal_tasks *tasks, const size_t *indices,

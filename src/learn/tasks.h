@@ -30,7 +30,7 @@ typedef struct regal_task_plan {
   uint64_t seed;
   bool plain_seeds;             /* task i runs with --seed i + 1 */
   regal_feature_list features;  /* that the policy reads */
-  uint64_t feature_evaluations; /* for those that need a run; 0: zeros */
+  uint64_t feature_evaluations; /* of each run that they need; 0: zeros */
   uint64_t standard_evaluations;
   uint32_t best_of; /* of the standard run: see regal_episode_run */
 } regal_task_plan;
@@ -39,7 +39,8 @@ typedef struct regal_task {
   bool known;                  /* the next four are */
   double standard;             /* cost that standard BRKGA finds */
   double seen;                 /* best cost in the features' run */
-  float *placement, *position; /* the features; NULL without */
+  float *placement, *position; /* of a population; NULL without */
+  float *draft;                /* genes of a draft; NULL without */
   regal_gene *taught;          /* genes of a teacher's plan; NULL before
                                   regal_tasks_teach */
   regal_graph *graph;          /* the rest is NULL while it is not in memory */

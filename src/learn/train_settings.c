@@ -20,6 +20,7 @@
 /* Choices, as in the table of options. */
 enum { REWARD_BEST, REWARD_TOP };
 enum { DECAY_LINEAR, DECAY_NONE };
+enum { MEANS_ABSOLUTE, MEANS_DRAFT };
 enum { ACTIONS_GREEDY, ACTIONS_SAMPLE };
 enum { HEADS_PLACEMENT, HEADS_SCHEDULING, HEADS_BOTH, HEADS_ALL };
 enum { TOP = 20 };
@@ -129,16 +130,15 @@ static regal_adam_settings read_adam(const regal_options *options) {
 }
 
 static regal_policy_config read_network(const regal_options *options) {
-  return (regal_policy_config){.kind = (regal_policy_kind)options->policy_kind,
-                               .update = (regal_node_update)options->update,
-                               .mean_aggregation = options->aggregation == 0,
-                               .rounds = (uint32_t)options->rounds,
-                               .width = (uint32_t)options->state_width,
-                               .experts = (uint32_t)options->experts,
-                               .features = options->features
-                                               ? regal_features_of_graph()
-                                               : regal_features_all(),
-                               .neutral_bias = (float)options->uniform_logit};
+  return (regal_policy_config){
+      .kind = (regal_policy_kind)options->policy_kind,
+      .update = (regal_node_update)options->update,
+      .mean_aggregation = options->aggregation == 0,
+      .rounds = (uint32_t)options->rounds,
+      .width = (uint32_t)options->state_width,
+      .experts = (uint32_t)options->experts,
+      .features = regal_features_of((regal_feature_set)options->features),
+      .neutral_bias = (float)options->uniform_logit};
 }
 
 static regal_status check(regal_context *context,
@@ -197,6 +197,25 @@ regal_status regal_train_settings_read(regal_context *context,
 
 /* -- Heads ----------------------------------------------------------------- */
 
+static regal_status check_means(regal_context *context,
+                                const regal_train_settings *s) {
+  if (!regal_features_need(&s->config.features, REGAL_FEATURE_FROM_DRAFT))
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--means: found draft, expected absolute, or a draft "
+                      "among the features: --features draft");
+  if (!regal_decoders_share_genes(s->brkga.decoder,
+                                  regal_decoder_find("paper")))
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--means: found draft for decoder %s, expected decoder "
+                      "paper or paper-late",
+                      s->brkga.decoder->name);
+  if (s->imitate)
+    return regal_fail(context, REGAL_BAD_INPUT,
+                      "--imitate: found --means draft, expected --means "
+                      "absolute, for a teacher's plan is none of the draft's");
+  return REGAL_OK;
+}
+
 static bool is_wanted(regal_gene_domain domain, int64_t heads) {
   if (domain == REGAL_GENE_OP_DEVICE)
     return heads != HEADS_SCHEDULING;
@@ -212,16 +231,22 @@ regal_status regal_train_settings_bind(regal_context *context,
   const regal_decoder *decoder = settings->brkga.decoder;
   regal_policy_config *config = &settings->config;
   regal_config_for(problem, decoder, config);
+  if (options->means == MEANS_DRAFT)
+    REGAL_TRY(check_means(context, settings));
   for (size_t c = 0; c < regal_decoder_class_count(decoder); c++) {
     const regal_gene_class *class = &decoder->classes[c];
-    uint32_t levels = (uint32_t)(class->domain == REGAL_GENE_OP_DEVICE
-                                     ? options->placement_levels
-                                     : options->schedule_levels);
+    bool places = class->domain == REGAL_GENE_OP_DEVICE;
+    int64_t levels =
+        places ? options->placement_levels : options->schedule_levels;
+    int64_t variances =
+        !places && options->variance_levels ? options->variance_levels : levels;
     if (is_wanted(class->domain, options->heads))
-      REGAL_TRY(regal_config_add_head(context, decoder, class->name, levels,
-                                      levels, (uint32_t)options->bias_levels,
-                                      config));
+      REGAL_TRY(regal_config_add_head(context, decoder, class->name,
+                                      (uint32_t)levels, (uint32_t)variances,
+                                      (uint32_t)options->bias_levels, config));
   }
+  for (uint32_t h = 0; h < config->head_count; h++)
+    config->heads[h].relative = options->means == MEANS_DRAFT;
   if (!config->head_count)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "--heads: decoder \"%s\" has no genes of that kind",

@@ -40,12 +40,11 @@ static regal_status examine(void *state, size_t item,
   regal_trainer *t = e->trainer;
   size_t index = e->first + item;
   const regal_task *task = regal_tasks_at(t->valid, index);
-  uint64_t spent = task->placement ? REGAL_FEATURE_EVALUATIONS : 0;
   uint64_t budget = t->settings.valid_evaluations;
+  uint64_t spent = regal_guide_feature_runs(&t->settings.config) *
+                   regal_guide_feature_evaluations(&t->settings.config, budget);
   regal_proposal *proposal;
   double cost;
-  if (spent > budget / 2)
-    spent = budget / 2;
   uint64_t seed = regal_tasks_seed(t->valid, index);
   REGAL_TRY(propose(t, task, worker, seed, &proposal));
   regal_episode episode = {.problem = task->problem,

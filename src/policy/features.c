@@ -10,26 +10,31 @@
 
 /* clang-format off */
 #define FEATURES(ROW) \
-  /*  name                of    columns  needs a BRKGA run */ \
-  ROW(input_bytes,        NODE, 1,       false) \
-  ROW(output_bytes,       NODE, 1,       false) \
-  ROW(own_bytes,          NODE, 1,       false) \
-  ROW(uses_most_memory,   NODE, 1,       false) \
-  ROW(predecessors_ns,    NODE, 1,       false) \
-  ROW(successors_ns,      NODE, 1,       false) \
-  ROW(run_ns,             NODE, 1,       false) \
-  ROW(runs_longest,       NODE, 1,       false) \
-  ROW(placement,          NODE, DEVICES, true) \
-  ROW(position,           NODE, 1,       true) \
-  ROW(tensor_bytes,       EDGE, 1,       false) \
-  ROW(is_control,         EDGE, 1,       false) \
-  ROW(tensor_number,      EDGE, 1,       false)
+  /*  name                of    columns  computed from */ \
+  ROW(input_bytes,        NODE, 1,       GRAPH) \
+  ROW(output_bytes,       NODE, 1,       GRAPH) \
+  ROW(own_bytes,          NODE, 1,       GRAPH) \
+  ROW(uses_most_memory,   NODE, 1,       GRAPH) \
+  ROW(predecessors_ns,    NODE, 1,       GRAPH) \
+  ROW(successors_ns,      NODE, 1,       GRAPH) \
+  ROW(run_ns,             NODE, 1,       GRAPH) \
+  ROW(runs_longest,       NODE, 1,       GRAPH) \
+  ROW(placement,          NODE, DEVICES, POPULATION) \
+  ROW(position,           NODE, 1,       POPULATION) \
+  ROW(tensor_bytes,       EDGE, 1,       GRAPH) \
+  ROW(is_control,         EDGE, 1,       GRAPH) \
+  ROW(tensor_number,      EDGE, 1,       GRAPH) \
+  ROW(draft_affinity,     NODE, DEVICES, DRAFT) \
+  ROW(draft_priority,     NODE, 1,       DRAFT) \
+  ROW(draft_transfer,     EDGE, DEVICES, DRAFT)
 /* clang-format on */
 
 #define DEVICES 0
-#define DECLARE(name, of, columns, run) regal_feature_fill regal_feature_##name;
-#define DEFINE(name, of, columns, run)                                         \
-  {#name, REGAL_FEATURE_##of, columns, run, regal_feature_##name},
+#define DECLARE(name, of, columns, need)                                       \
+  regal_feature_fill regal_feature_##name;
+#define DEFINE(name, of, columns, need)                                        \
+  {#name, REGAL_FEATURE_##of, columns, REGAL_FEATURE_FROM_##need,              \
+   regal_feature_##name},
 
 FEATURES(DECLARE)
 
@@ -50,17 +55,17 @@ bool regal_features_add(regal_feature_list *list, const char *name) {
   return false;
 }
 
-regal_feature_list regal_features_all(void) {
+regal_feature_list regal_features_of(regal_feature_set set) {
+  static const unsigned from[] = {
+      [REGAL_FEATURES_PAPER] =
+          1u << REGAL_FEATURE_FROM_GRAPH | 1u << REGAL_FEATURE_FROM_POPULATION,
+      [REGAL_FEATURES_GRAPH] = 1u << REGAL_FEATURE_FROM_GRAPH,
+      [REGAL_FEATURES_DRAFT] =
+          1u << REGAL_FEATURE_FROM_GRAPH | 1u << REGAL_FEATURE_FROM_DRAFT,
+      [REGAL_FEATURES_ALL] = ~0u};
   regal_feature_list list = {0};
   for (size_t row = 0; row < COUNT; row++)
-    list.row[list.count++] = (uint8_t)row;
-  return list;
-}
-
-regal_feature_list regal_features_of_graph(void) {
-  regal_feature_list list = {0};
-  for (size_t row = 0; row < COUNT; row++)
-    if (!features[row].needs_run)
+    if (from[set] >> features[row].from & 1)
       list.row[list.count++] = (uint8_t)row;
   return list;
 }
@@ -78,14 +83,21 @@ uint32_t regal_features_width(const regal_feature_list *list,
   return width;
 }
 
-bool regal_features_need_run(const regal_feature_list *list) {
+bool regal_features_need(const regal_feature_list *list,
+                         regal_feature_origin from) {
   for (uint32_t i = 0; i < list->count; i++)
-    if (features[list->row[i]].needs_run)
+    if (features[list->row[i]].from == from)
       return true;
   return false;
 }
 
 /* -- Nodes and edges ------------------------------------------------------- */
+
+static size_t draft_genes(const regal_encoding *made) {
+  size_t nodes = made->nodes, tensors = made->tensors;
+  size_t devices = made->draft_devices;
+  return devices ? nodes * (devices + 1) + tensors * devices : 0;
+}
 
 static void layout(regal_encoding *made, regal_carver *carver) {
   size_t nodes = made->nodes, edges = made->edges, tensors = made->tensors;
@@ -96,6 +108,7 @@ static void layout(regal_encoding *made, regal_carver *carver) {
   made->to = regal_carve(carver, edges, sizeof(uint32_t));
   made->tensor_node = regal_carve(carver, tensors, sizeof(uint32_t));
   made->tensor_edge = regal_carve(carver, tensors + 1, sizeof(uint32_t));
+  made->draft = regal_carve(carver, draft_genes(made), sizeof(float));
 }
 
 static void add_edge(regal_encoding *made, uint32_t from, uint32_t to) {
@@ -121,7 +134,8 @@ static void add_edges(const regal_problem *problem, regal_encoding *made) {
 static regal_status make_encoding(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_feature_list *list,
-                                  uint32_t devices, regal_encoding **encoding) {
+                                  uint32_t devices, bool has_draft,
+                                  regal_encoding **encoding) {
   size_t edges = problem->use_begin[problem->tensors];
   edges += problem->has_waits ? problem->wait_begin[problem->ops] : 0;
   if (edges > UINT32_MAX)
@@ -131,6 +145,7 @@ static regal_status make_encoding(regal_context *context,
       .nodes = problem->ops,
       .edges = (uint32_t)edges,
       .tensors = problem->tensors,
+      .draft_devices = has_draft ? problem->devices : 0,
       .node_features = regal_features_width(list, REGAL_FEATURE_NODE, devices),
       .edge_features = regal_features_width(list, REGAL_FEATURE_EDGE, devices)};
   regal_carver carver = {0};
@@ -190,26 +205,33 @@ static void fill_columns(const regal_feature_source *source,
   }
 }
 
+static void keep_draft(const regal_feature_runs *runs, regal_encoding *made) {
+  if (runs->draft)
+    memcpy(made->draft, runs->draft, draft_genes(made) * sizeof *made->draft);
+  else
+    made->draft = NULL;
+}
+
 regal_status regal_encode_problem(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_feature_list *list,
-                                  uint32_t devices, const float *placement,
-                                  const float *position,
+                                  uint32_t devices,
+                                  const regal_feature_runs *runs,
                                   regal_encoding **encoding) {
-  regal_feature_source source = {.problem = problem,
-                                 .devices = devices,
-                                 .placement = placement,
-                                 .position = position};
+  regal_feature_source source = {
+      .problem = problem, .devices = devices, .runs = *runs};
   regal_encoding *made = NULL;
   double *run_ns = regal_alloc(context, problem->ops, sizeof *run_ns);
   if (!run_ns)
     return regal_fail_memory(context);
-  regal_status status = make_encoding(context, problem, list, devices, &made);
+  regal_status status = make_encoding(context, problem, list, devices,
+                                      runs->draft != NULL, &made);
   if (status == REGAL_OK) {
     source.graph = made;
     find_longest(&source, run_ns);
     find_largest(&source);
     fill_columns(&source, list, made);
+    keep_draft(runs, made);
     *encoding = made;
   }
   regal_release(context, run_ns);

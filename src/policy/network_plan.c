@@ -6,7 +6,8 @@
  * plan is made twice: once to count blocks and parameters, once to name the
  * blocks and draw the values. Weights and biases start uniform within
  * 1 / sqrt(inputs), output layers a hundredth of that, so that a new policy is
- * nearly uniform; neutral_bias is added to the levels nearest Beta(1,1).
+ * nearly uniform; neutral_bias is added to the levels nearest Beta(1,1)
+ * or, of relative heads, the draft.
  */
 #include <math.h>
 #include <stdio.h>
@@ -177,14 +178,19 @@ static void favour(regal_real *logits, uint32_t levels, double share,
       logits[i] += bias;
 }
 
-/* Beta(1,1) has mean 1/2 and a third of the greatest variance. */
-static void favour_neutral(regal_network *network, const regal_head_plan *head,
-                           uint32_t genes, size_t bias) {
-  for (uint32_t g = 0; network->parameters && g < genes; g++) {
-    regal_real *logits = network->parameters + bias + g * head->gene_logits;
-    favour(logits, head->levels[0], 1 / 2.0, network->config.neutral_bias);
-    favour(logits + head->levels[0], head->levels[1], 1 / 3.0,
-           network->config.neutral_bias);
+/* Beta(1,1) has mean 1/2 and a third of the greatest variance. A relative head
+ * starts with the draft's genes, quite sure of them. */
+static void favour_neutral(regal_network *network,
+                           const regal_policy_head *head,
+                           const regal_head_plan *plan) {
+  uint32_t means = plan->levels[0], variances = plan->levels[1];
+  double mean = head->relative ? (means / 2 + 1.0) / (means + 1.0) : 1 / 2.0;
+  double variance = head->relative ? 1 / 4.0 : 1 / 3.0;
+  for (uint32_t g = 0; network->parameters && g < head->genes; g++) {
+    regal_real *logits =
+        network->parameters + plan->bias + g * plan->gene_logits;
+    favour(logits, means, mean, network->config.neutral_bias);
+    favour(logits + means, variances, variance, network->config.neutral_bias);
   }
 }
 
@@ -203,7 +209,7 @@ static void plan_heads(planner *p) {
       made->mlp = add_mlp(p, name, in, w, made->logits, 0.01);
       made->bias = made->mlp.second.bias;
     }
-    favour_neutral(p->network, made, head->genes, made->bias);
+    favour_neutral(p->network, head, made);
   }
 }
 

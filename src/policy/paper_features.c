@@ -120,16 +120,18 @@ void regal_feature_runs_longest(const regal_feature_source *source,
 void regal_feature_placement(const regal_feature_source *source, float *column,
                              size_t stride) {
   uint32_t devices = source->problem->devices, last = source->devices - 1;
-  for (uint32_t op = 0; source->placement && op < source->problem->ops; op++)
+  for (uint32_t op = 0; source->runs.placement && op < source->problem->ops;
+       op++)
     for (uint32_t a = 0; a < devices; a++)
       column[op * stride + (a < last ? a : last)] +=
-          source->placement[(size_t)op * devices + a];
+          source->runs.placement[(size_t)op * devices + a];
 }
 
 void regal_feature_position(const regal_feature_source *source, float *column,
                             size_t stride) {
-  for (uint32_t op = 0; source->position && op < source->problem->ops; op++)
-    column[op * stride] = source->position[op];
+  for (uint32_t op = 0; source->runs.position && op < source->problem->ops;
+       op++)
+    column[op * stride] = source->runs.position[op];
 }
 
 /* -- Edges ----------------------------------------------------------------- */

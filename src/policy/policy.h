@@ -27,6 +27,8 @@ typedef struct regal_encoding {
   uint32_t *tensor_edge; /* [tensors + 1] its first edge: edges of a tensor
                             are consecutive, tensors in order; the edges from
                             tensor_edge[tensors] on are control edges */
+  float *draft;          /* genes of a plan (policy/features.h), or NULL */
+  uint32_t draft_devices;
 } regal_encoding;
 
 /* Features that a policy reads, in the order of their columns: rows of the
@@ -49,6 +51,7 @@ typedef struct regal_policy_head {
   uint32_t genes; /* of one item: d for (op, device), 1 for op */
   uint32_t mean_levels, variance_levels;
   uint32_t bias_levels; /* 0: BRKGA's own crossover bias */
+  bool relative;        /* levels of means are shifts from the draft's genes */
 } regal_policy_head;
 
 typedef enum regal_policy_kind {
@@ -89,6 +92,13 @@ static inline size_t regal_head_items(const regal_policy_head *head,
   return head->domain == REGAL_HEAD_NODE     ? nodes
          : head->domain == REGAL_HEAD_TENSOR ? tensors
                                              : 1;
+}
+
+/* Genes that a head chooses for in a graph. */
+static inline size_t regal_head_genes(const regal_policy_head *head,
+                                      const regal_encoding *encoding) {
+  return regal_head_items(head, encoding->nodes, encoding->tensors) *
+         head->genes;
 }
 
 /* Actions of one graph are one array of bytes: head by head, item by item,

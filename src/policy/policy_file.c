@@ -47,6 +47,8 @@ static void put_config(regal_text *text, const regal_policy_config *config) {
   for (uint32_t i = 0; i < config->features.count; i++)
     regal_put_name(text, regal_feature_at(config->features.row[i])->name,
                    REGAL_POLICY_FEATURE_BYTES);
+  for (uint32_t h = 0; h < config->head_count; h++)
+    regal_put(text, config->heads[h].relative, 4);
 }
 
 static void put_provenance(regal_text *text,

@@ -5,14 +5,15 @@
  * 24 or 48 bytes filled up with zeros; a real is an IEEE 754 float.
  *
  *   "REGALPOL"          magic
- *   u32 version         2; a reader refuses newer ones
+ *   u32 version         3; a reader refuses newer ones
  *   u64 size            of the whole file
  *   config              u32 kind, update, mean_aggregation, rounds, width,
  *                       experts, node_features, edge_features; real
  *                       neutral_bias; u32 devices, objective; name decoder;
  *                       u32 heads, and for each: name gene_class; u32 domain,
  *                       genes, mean_levels, variance_levels, bias_levels;
- *                       u32 features, and for each: name
+ *                       u32 features, and for each: name; u32 relative of each
+ *                       head
  *   provenance          u64 dataset checksum, seed, steps; text command,
  *                       version of regal
  *   weights             u32 blocks, and for each: name, u32 rows, columns; u64
@@ -20,8 +21,9 @@
  *   u64 checksum        of all bytes before it (base/hash.h)
  *
  * node_features and edge_features are columns: the sums of the features'
- * widths. Version 1, which is still read, had no list of features: it always
- * was the paper's (policy/paper_features.c), in that order.
+ * widths. Older versions are still read: version 2 had no `relative`, which is
+ * 0, and version 1 had no list of features either: it always was the paper's
+ * (policy/paper_features.c), in that order.
  *
  * Errors are one line, "FILE: found X, expected Y".
  */
@@ -33,7 +35,7 @@
 
 #define REGAL_POLICY_MAGIC "REGALPOL"
 #define REGAL_POLICY_MAGIC_BYTES 8
-#define REGAL_POLICY_VERSION 2
+#define REGAL_POLICY_VERSION 3
 #define REGAL_POLICY_CHECKSUM_BYTES 8
 #define REGAL_POLICY_FEATURE_BYTES 24 /* of a name */
 

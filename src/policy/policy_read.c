@@ -167,6 +167,18 @@ static regal_status get_features(reader *r, regal_feature_list *list) {
   return REGAL_OK;
 }
 
+/* A relative head needs a draft to be relative to. */
+static regal_status get_relative(reader *r, regal_policy_config *config) {
+  bool draft = regal_features_need(&config->features, REGAL_FEATURE_FROM_DRAFT);
+  for (uint32_t h = 0; r->version > 2 && h < config->head_count; h++) {
+    uint32_t relative = regal_get32(&r->cursor);
+    REGAL_TRY(check_ended(r));
+    REGAL_TRY(check_range(r, "relative levels", relative, 0, draft));
+    config->heads[h].relative = relative != 0;
+  }
+  return REGAL_OK;
+}
+
 static regal_status check_columns(reader *r,
                                   const regal_policy_config *config) {
   uint32_t nodes = regal_features_width(&config->features, REGAL_FEATURE_NODE,
@@ -203,6 +215,7 @@ static regal_status get_config(reader *r, regal_policy_config *config) {
     REGAL_TRY(check_name(r, config->heads[h].gene_class));
   }
   REGAL_TRY(get_features(r, &config->features));
+  REGAL_TRY(get_relative(r, config));
   REGAL_TRY(regal_policy_config_check(r->context, r->name, config));
   return check_columns(r, config);
 }

@@ -103,7 +103,8 @@ static void test_features_by_hand(void **state) {
 
 static void test_feature_budget(void **state) {
   (void)state;
-  regal_policy_config config = {.features = regal_features_all()};
+  regal_policy_config config = {.features =
+                                    regal_features_of(REGAL_FEATURES_PAPER)};
   assert_int_equal(regal_guide_feature_evaluations(&config, 5000), 400);
   assert_int_equal(regal_guide_feature_evaluations(&config, UINT64_MAX), 400);
   assert_int_equal(regal_guide_feature_evaluations(&config, 800), 400);
@@ -357,10 +358,10 @@ static void test_actions_option(void **state) {
   set_method(b, "regal", "a.policy", "500");
   if (regal_policies_open(b->context, &b->options, b->problem, "", &guide))
     fail_msg("%s", regal_error(b->context));
-  assert_int_equal(regal_encode_problem(b->context, b->problem,
-                                        &guide->config.features, 2, NULL, NULL,
-                                        &encoding),
-                   REGAL_OK);
+  assert_int_equal(
+      regal_encode_problem(b->context, b->problem, &guide->config.features, 2,
+                           &(regal_feature_runs){NULL, NULL, NULL}, &encoding),
+      REGAL_OK);
   regal_gene means[3][40 * 2 + 60];
   size_t genes = 2 * b->problem->ops;
   assert_true(genes <= sizeof means[0] / sizeof(regal_gene));

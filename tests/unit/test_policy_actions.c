@@ -90,10 +90,10 @@ static bench open_bench(regal_context *context, uint32_t devices) {
   bench b = {.context = context, .graph = TOY_GRAPH(context, diamond)};
   b.problem = toy_problem(context, b.graph, toy_machine(context, devices),
                           REGAL_RUNTIME);
-  regal_feature_list all = regal_features_all();
-  assert_int_equal(regal_encode_problem(context, b.problem, &all,
-                                        b.problem->devices, NULL, NULL,
-                                        &b.encoding),
+  regal_feature_list all = regal_features_of(REGAL_FEATURES_PAPER);
+  assert_int_equal(regal_encode_problem(
+                       context, b.problem, &all, b.problem->devices,
+                       &(regal_feature_runs){NULL, NULL, NULL}, &b.encoding),
                    REGAL_OK);
   return b;
 }
@@ -291,9 +291,9 @@ static void check_rule(bench *b, regal_rule rule, const float *position,
   regal_policy_config config;
   regal_encoding *encoding;
   regal_rule_config(rule, 2, REGAL_RUNTIME, "paper", &config);
-  assert_int_equal(regal_encode_problem(b->context, b->problem,
-                                        &config.features, 2, NULL, position,
-                                        &encoding),
+  assert_int_equal(regal_encode_problem(
+                       b->context, b->problem, &config.features, 2,
+                       &(regal_feature_runs){NULL, position, NULL}, &encoding),
                    REGAL_OK);
   assert_int_equal(encoding->node_features, config.node_features);
   assert_int_equal(regal_rule_actions(b->context, rule, encoding, actions),
@@ -331,10 +331,10 @@ static void test_depth(void **state) {
   regal_encoding *encoding;
   uint8_t actions[12];
   regal_feature_list none = {0};
-  assert_int_equal(regal_encode_problem(context, problem, &none,
-                                        problem->devices, NULL, NULL,
-                                        &encoding),
-                   REGAL_OK);
+  assert_int_equal(
+      regal_encode_problem(context, problem, &none, problem->devices,
+                           &(regal_feature_runs){NULL, NULL, NULL}, &encoding),
+      REGAL_OK);
   assert_int_equal(
       regal_rule_actions(context, REGAL_RULE_DEPTH, encoding, actions),
       REGAL_OK);

@@ -40,12 +40,14 @@ static regal_encoding *encode(regal_context *context, const regal_graph *graph,
   machine->control_transfers = control_transfers;
   regal_problem *problem = toy_problem(context, graph, machine, objective);
   regal_encoding *encoding;
-  regal_feature_list all = regal_features_all();
-  assert_int_equal(regal_encode_problem(context, problem, &all, devices,
-                                        features ? features->placement : NULL,
-                                        features ? features->position : NULL,
-                                        &encoding),
-                   REGAL_OK);
+  regal_feature_list all = regal_features_of(REGAL_FEATURES_PAPER);
+  assert_int_equal(
+      regal_encode_problem(
+          context, problem, &all, devices,
+          &(regal_feature_runs){features ? features->placement : NULL,
+                                features ? features->position : NULL, NULL},
+          &encoding),
+      REGAL_OK);
   regal_problem_free(problem);
   return encoding;
 }
@@ -168,10 +170,10 @@ static void test_symmetry(void **state) {
     enum regal_objective objective = seed % 2 ? REGAL_MEMORY : REGAL_RUNTIME;
     regal_problem *problem =
         toy_problem(context, graph, toy_machine(context, 3), objective);
-    regal_feature_list all = regal_features_all();
-    assert_int_equal(regal_encode_problem(context, problem, &all,
-                                          problem->devices, NULL, NULL,
-                                          &encoding),
+    regal_feature_list all = regal_features_of(REGAL_FEATURES_PAPER);
+    assert_int_equal(regal_encode_problem(
+                         context, problem, &all, problem->devices,
+                         &(regal_feature_runs){NULL, NULL, NULL}, &encoding),
                      REGAL_OK);
     for (uint32_t op = 0; op < problem->ops; op++)
       assert_true(node_of(encoding, op)[seed % 2 ? 3 : 7] ==
@@ -192,10 +194,11 @@ static void test_devices(void **state) {
   toy_times(machine, graph, times);
   regal_problem *problem = toy_problem(context, graph, machine, REGAL_RUNTIME);
   regal_encoding *e;
-  regal_feature_list all = regal_features_all();
-  assert_int_equal(regal_encode_problem(context, problem, &all,
-                                        problem->devices, NULL, NULL, &e),
-                   REGAL_OK);
+  regal_feature_list all = regal_features_of(REGAL_FEATURES_PAPER);
+  assert_int_equal(
+      regal_encode_problem(context, problem, &all, problem->devices,
+                           &(regal_feature_runs){NULL, NULL, NULL}, &e),
+      REGAL_OK);
   assert_true(node_of(e, 0)[6] == 1);
   assert_true(node_of(e, 1)[6] == 0.5f);
   regal_encoding_free(context, e);
@@ -207,10 +210,10 @@ static void test_devices(void **state) {
 /* Without a run of BRKGA a policy costs no evaluations. */
 static void test_of_graph(void **state) {
   (void)state;
-  regal_feature_list all = regal_features_all();
-  regal_feature_list graph = regal_features_of_graph();
-  assert_true(regal_features_need_run(&all));
-  assert_false(regal_features_need_run(&graph));
+  regal_feature_list all = regal_features_of(REGAL_FEATURES_PAPER);
+  regal_feature_list graph = regal_features_of(REGAL_FEATURES_GRAPH);
+  assert_true(regal_features_need(&all, REGAL_FEATURE_FROM_POPULATION));
+  assert_false(regal_features_need(&graph, REGAL_FEATURE_FROM_POPULATION));
   assert_true(graph.count > 5 && graph.count < all.count);
 }
 
@@ -228,9 +231,10 @@ static void test_list(void **state) {
     assert_true(regal_features_add(&list, names[i]));
   assert_false(regal_features_add(&list, "colour"));
   assert_int_equal(list.count, 4);
-  assert_true(regal_features_need_run(&list));
+  assert_true(regal_features_need(&list, REGAL_FEATURE_FROM_POPULATION));
   assert_int_equal(
-      regal_encode_problem(context, problem, &list, 2, placement, NULL, &e),
+      regal_encode_problem(context, problem, &list, 2,
+                           &(regal_feature_runs){placement, NULL, NULL}, &e),
       REGAL_OK);
   const double nodes[4][3] = {
       {1, 0, .25}, {.25, .75, 1}, {.5, .5, .5}, {0, 1, .125}};
@@ -249,7 +253,7 @@ static void test_list(void **state) {
 /* Names differ and fit into a file. */
 static void test_table(void **state) {
   (void)state;
-  for (size_t i = 0; i < regal_features_all().count; i++) {
+  for (size_t i = 0; i < regal_features_of(REGAL_FEATURES_ALL).count; i++) {
     const char *name = regal_feature_at(i)->name;
     assert_true(strlen(name) > 0 && strlen(name) < 24);
     for (size_t j = 0; j < i; j++)
@@ -272,7 +276,8 @@ static void test_other_devices(void **state) {
     regal_encoding *e;
     assert_true(regal_features_add(&list, "placement"));
     assert_int_equal(
-        regal_encode_problem(context, problem, &list, 2, placement, NULL, &e),
+        regal_encode_problem(context, problem, &list, 2,
+                             &(regal_feature_runs){placement, NULL, NULL}, &e),
         REGAL_OK);
     assert_int_equal(e->node_features, 2);
     for (uint32_t op = 0; op < 4; op++)

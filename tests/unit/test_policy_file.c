@@ -23,7 +23,7 @@ static regal_policy_config small_config(void) {
       .mean_aggregation = true,
       .rounds = 1,
       .width = 3,
-      .features = regal_features_all(),
+      .features = regal_features_of(REGAL_FEATURES_PAPER),
       .node_features = 11,
       .edge_features = 3,
       .neutral_bias = 1.5f,
@@ -130,7 +130,7 @@ static void test_round_trip(void **state) {
 /* The bytes themselves, so that another machine's files are the same. */
 static void test_bytes(void **state) {
   file *f = *state;
-  static const unsigned char head[] = "REGALPOL\2\0\0\0";
+  static const unsigned char head[] = "REGALPOL\3\0\0\0";
   assert_memory_equal(f->bytes, head, 12);
   assert_int_equal(f->bytes[12] + 256 * f->bytes[13], f->size);
   assert_int_equal(f->bytes[20], REGAL_POLICY_GNN);
@@ -159,13 +159,13 @@ static void test_foreign(void **state) {
 
 static void test_newer(void **state) {
   file *f = *state;
-  f->bytes[8] = 3;
+  f->bytes[8] = 4;
   check_fails(f, f->bytes, f->size,
-              "x.policy: found a policy file of version 3, expected 1 to 2: "
+              "x.policy: found a policy file of version 4, expected 1 to 3: "
               "made by a newer regal");
   f->bytes[8] = 0;
   check_fails(f, f->bytes, f->size,
-              "x.policy: found a policy file of version 0, expected 1 to 2");
+              "x.policy: found a policy file of version 0, expected 1 to 3");
 }
 
 static void test_truncated(void **state) {
@@ -283,7 +283,8 @@ static void test_overflow(void **state) {
 static void test_features(void **state) {
   file *f = *state;
   const char *name = (char *)f->bytes + FEATURES_AT + 4;
-  assert_int_equal(f->bytes[FEATURES_AT], regal_features_all().count);
+  assert_int_equal(f->bytes[FEATURES_AT],
+                   regal_features_of(REGAL_FEATURES_PAPER).count);
   assert_string_equal(name, "input_bytes");
   check_lie(f, FEATURES_AT, 0, "x.policy: found features 0, expected 1 to 32");
   check_lie(f, FEATURES_AT, 33,
@@ -318,18 +319,24 @@ static void test_own_features(void **state) {
   regal_network_free(f->context, network);
 }
 
-/* A file of version 1 has no list: it reads the paper's features. */
-static void test_version_one(void **state) {
-  file *f = *state;
-  regal_policy *policy;
-  size_t names = 4 + 24 * regal_features_all().count;
-  memmove(f->bytes + FEATURES_AT, f->bytes + FEATURES_AT + names,
-          f->size - FEATURES_AT - names);
-  f->size -= names;
-  f->bytes[8] = 1;
+/* Makes the file one of an older version: without `bytes` of what stands from
+ * `at` on. */
+static void make_older(file *f, unsigned char version, size_t at,
+                       size_t bytes) {
+  memmove(f->bytes + at, f->bytes + at + bytes, f->size - at - bytes);
+  f->size -= bytes;
+  f->bytes[8] = version;
   f->bytes[12] = (unsigned char)f->size;
   f->bytes[13] = (unsigned char)(f->size >> 8);
   seal(f);
+}
+
+static size_t names_bytes(void) {
+  return 4 + 24 * regal_features_of(REGAL_FEATURES_PAPER).count;
+}
+
+static void check_older(file *f) {
+  regal_policy *policy;
   assert_int_equal(
       regal_policy_read(f->context, "x", f->bytes, f->size, &policy), REGAL_OK);
   regal_policy_config made = small_config();
@@ -338,6 +345,49 @@ static void test_version_one(void **state) {
   assert_memory_equal(policy->network->parameters, f->network->parameters,
                       f->network->parameter_count * sizeof(regal_real));
   regal_policy_free(policy);
+}
+
+/* A file of version 1 has no list: it reads the paper's features. */
+static void test_version_one(void **state) {
+  file *f = *state;
+  make_older(f, 1, FEATURES_AT,
+             names_bytes() + 4 * (size_t)f->network->config.head_count);
+  check_older(f);
+}
+
+/* One of version 2 has no relative heads. */
+static void test_version_two(void **state) {
+  file *f = *state;
+  make_older(f, 2, FEATURES_AT + names_bytes(),
+             4 * (size_t)f->network->config.head_count);
+  check_older(f);
+}
+
+/* A relative head is kept, and needs a draft. */
+static void test_relative(void **state) {
+  file *f = *state;
+  regal_policy_config config = small_config();
+  regal_network *network;
+  regal_policy *policy;
+  check_lie(f, FEATURES_AT + names_bytes(), 1,
+            "x.policy: found relative levels 1, expected 0");
+  config.features = regal_features_of(REGAL_FEATURES_DRAFT);
+  config.node_features = regal_features_width(
+      &config.features, REGAL_FEATURE_NODE, config.devices);
+  config.edge_features = regal_features_width(
+      &config.features, REGAL_FEATURE_EDGE, config.devices);
+  config.heads[0].relative = true;
+  assert_int_equal(regal_network_create(f->context, &config, 5, &network),
+                   REGAL_OK);
+  assert_int_equal(
+      regal_policy_save(f->context, network, &provenance, "relative.policy"),
+      REGAL_OK);
+  assert_int_equal(regal_policy_load(f->context, "relative.policy", &policy),
+                   REGAL_OK);
+  assert_true(policy->network->config.heads[0].relative);
+  assert_false(policy->network->config.heads[1].relative);
+  regal_policy_free(policy);
+  regal_network_free(f->context, network);
 }
 
 /* Every byte of what stands before the weights, changed: an error or a policy,
@@ -446,6 +496,8 @@ int main(void) {
       FILE_TEST(test_features),
       FILE_TEST(test_own_features),
       FILE_TEST(test_version_one),
+      FILE_TEST(test_version_two),
+      FILE_TEST(test_relative),
       FILE_TEST(test_any_lie),
       FILE_TEST(test_infinite_weight),
       FILE_TEST(test_use),

@@ -106,8 +106,10 @@ static void test_first_weights(void **state) {
   regal_network *network, *again, *other;
   (void)state;
   config.neutral_bias = 3;
-  config.heads[0] = (regal_policy_head){"order", REGAL_HEAD_NODE, 1, 16, 16, 0};
-  config.heads[1] = (regal_policy_head){"place", REGAL_HEAD_NODE, 2, 2, 2, 0};
+  config.heads[0] =
+      (regal_policy_head){"order", REGAL_HEAD_NODE, 1, 16, 16, 0, false};
+  config.heads[1] =
+      (regal_policy_head){"place", REGAL_HEAD_NODE, 2, 2, 2, 0, false};
   regal_context_create(&context, NULL);
   regal_network_create(context, &config, 1, &network);
   regal_network_create(context, &config, 1, &again);
@@ -211,7 +213,8 @@ static void test_frequencies(void **state) {
   int seen[4] = {0};
   (void)state;
   config.head_count = 1;
-  config.heads[0] = (regal_policy_head){"one", REGAL_HEAD_GRAPH, 1, 4, 2, 0};
+  config.heads[0] =
+      (regal_policy_head){"one", REGAL_HEAD_GRAPH, 1, 4, 2, 0, false};
   regal_network_add_sizes(&sizes, &graph);
   regal_context_create(&context, NULL);
   regal_network_create(context, &config, 1, &network);

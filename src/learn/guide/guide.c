@@ -10,17 +10,22 @@
 #include "policy/features.h"
 
 /* A blind policy lists features, for its baseline, but acts without them. */
-static bool needs_run(const regal_policy_config *config) {
+static bool needs(const regal_policy_config *config,
+                  regal_feature_origin from) {
   return config->kind != REGAL_POLICY_BLIND &&
-         regal_features_need_run(&config->features);
+         regal_features_need(&config->features, from);
+}
+
+uint64_t regal_guide_feature_runs(const regal_policy_config *config) {
+  return (uint64_t)needs(config, REGAL_FEATURE_FROM_POPULATION) +
+         needs(config, REGAL_FEATURE_FROM_DRAFT);
 }
 
 uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
                                          uint64_t budget) {
-  if (!needs_run(config))
-    return 0;
-  return budget / 2 < REGAL_FEATURE_EVALUATIONS ? budget / 2
-                                                : REGAL_FEATURE_EVALUATIONS;
+  uint64_t runs = regal_guide_feature_runs(config);
+  uint64_t each = runs ? budget / 2 / runs : 0;
+  return each < REGAL_FEATURE_EVALUATIONS ? each : REGAL_FEATURE_EVALUATIONS;
 }
 
 /* -- Actions --------------------------------------------------------------- */
@@ -121,19 +126,29 @@ static regal_status make_room(const regal_guide *guide, bool with_odds,
 static regal_status read_problem(const regal_guide *guide, regal_search *search,
                                  regal_guide_choices *choices) {
   const regal_policy_config *config = &guide->config;
-  if (needs_run(config)) {
-    regal_brkga_settings settings = regal_brkga_settings_of(search->options);
-    uint64_t left = regal_budget_left(&search->budget);
-    settings.decoder = regal_decoder_find(config->decoder);
-    REGAL_TRY(regal_brkga_features_run(
-        search, &settings, regal_guide_feature_evaluations(config, left),
-        &choices->features));
+  regal_brkga_settings settings = regal_brkga_settings_of(search->options);
+  uint64_t each = regal_guide_feature_evaluations(
+      config, regal_budget_left(&search->budget));
+  regal_feature_runs runs = {0};
+  settings.decoder = regal_decoder_find(config->decoder);
+  if (needs(config, REGAL_FEATURE_FROM_POPULATION)) {
+    REGAL_TRY(
+        regal_brkga_features_run(search, &settings, each, &choices->features));
+    runs.placement = choices->features->placement;
+    runs.position = choices->features->position;
   }
-  const regal_brkga_features *features = choices->features;
-  return regal_encode_problem(
-      guide->context, search->problem, &config->features, config->devices,
-      features ? features->placement : NULL,
-      features ? features->position : NULL, &choices->encoding);
+  if (needs(config, REGAL_FEATURE_FROM_DRAFT)) {
+    REGAL_TRY(regal_draft_run(search, &settings, each, &choices->draft));
+    runs.draft = choices->draft->genes;
+  }
+  return regal_encode_problem(guide->context, search->problem,
+                              &config->features, config->devices, &runs,
+                              &choices->encoding);
+}
+
+uint64_t regal_guide_choices_evaluations(const regal_guide_choices *choices) {
+  return (choices->features ? choices->features->evaluations : 0) +
+         (choices->draft ? choices->draft->evaluations : 0);
 }
 
 regal_status regal_guide_choose(regal_guide *guide, regal_search *search,
@@ -154,6 +169,7 @@ regal_status regal_guide_choose(regal_guide *guide, regal_search *search,
 void regal_guide_choices_free(regal_context *context,
                               regal_guide_choices *choices) {
   regal_brkga_features_free(context, choices->features);
+  regal_draft_free(context, choices->draft);
   if (choices->encoding)
     regal_encoding_free(context, choices->encoding);
   regal_release(context, choices->actions);
@@ -166,7 +182,6 @@ static void hand_over(regal_brkga_features *features,
                       regal_guidance *guidance) {
   guidance->seen = features->best;
   guidance->seen_fitness = features->best_fitness;
-  guidance->evaluations = features->evaluations;
   features->best = NULL;
 }
 
@@ -182,6 +197,8 @@ static regal_status propose(void *state, regal_search *search, bool greedy,
         regal_propose(guide->context, guide->betas, search->problem,
                       choices.encoding, choices.actions, &guidance->proposal);
   }
+  if (status == REGAL_OK)
+    guidance->evaluations = regal_guide_choices_evaluations(&choices);
   if (status == REGAL_OK && choices.features)
     hand_over(choices.features, guidance);
   regal_guide_choices_free(guide->context, &choices);

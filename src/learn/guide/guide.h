@@ -48,6 +48,7 @@ regal_status regal_guide_act(regal_context *context, const char *name,
 typedef struct regal_guide_choices {
   regal_encoding *encoding;
   regal_brkga_features *features; /* or NULL: it needs none */
+  regal_draft *draft;             /* the same */
   uint8_t *actions;
   regal_guide_odds *odds; /* of every gene of every head; NULL: not wanted */
 } regal_guide_choices;
@@ -60,15 +61,14 @@ regal_status regal_guide_choose(regal_guide *guide, regal_search *search,
 void regal_guide_choices_free(regal_context *context,
                               regal_guide_choices *choices);
 
-/* Genes that a head chooses for in a graph. */
-static inline size_t regal_head_genes(const regal_policy_head *head,
-                                      const regal_encoding *encoding) {
-  return regal_head_items(head, encoding->nodes, encoding->tensors) *
-         head->genes;
-}
+/* Evaluations of a choice, which all were for features. */
+uint64_t regal_guide_choices_evaluations(const regal_guide_choices *choices);
 
-/* How many evaluations go into features out of a budget: 400, as in the paper,
- * and at most half of it; 0 where the policy reads no feature that needs them.
+/* The runs of BRKGA that the policy's features need: of a population, of a
+ * draft. */
+uint64_t regal_guide_feature_runs(const regal_policy_config *config);
+/* How many evaluations each of them gets out of a budget: 400, as in the paper,
+ * and all of them at most half of it; 0 where there are none.
  */
 uint64_t regal_guide_feature_evaluations(const regal_policy_config *config,
                                          uint64_t budget);

@@ -33,7 +33,7 @@ void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
                       regal_policy_config *config) {
   if (!config->features.count)
-    config->features = regal_features_all();
+    config->features = regal_features_of(REGAL_FEATURES_PAPER);
   config->node_features = regal_features_width(
       &config->features, REGAL_FEATURE_NODE, problem->devices);
   config->edge_features = regal_features_width(
@@ -123,12 +123,14 @@ static void number_shapes(regal_beta_tables *betas) {
   betas->count = 0;
   for (uint32_t h = 0; h < betas->config->head_count; h++) {
     uint32_t same = 0;
-    while (heads[same].mean_levels != heads[h].mean_levels ||
-           heads[same].variance_levels != heads[h].variance_levels)
+    while (regal_action_means(&heads[same]) != regal_action_means(&heads[h]) ||
+           heads[same].variance_levels != heads[h].variance_levels ||
+           heads[same].relative != heads[h].relative)
       same++;
     betas->first[h] = same < h ? betas->first[same] : betas->count;
     if (same == h)
-      betas->count += (size_t)heads[h].mean_levels * heads[h].variance_levels;
+      betas->count +=
+          (size_t)regal_action_means(&heads[h]) * heads[h].variance_levels;
   }
 }
 
@@ -136,7 +138,7 @@ static void set_shapes(regal_beta_tables *betas) {
   for (uint32_t h = 0; h < betas->config->head_count; h++) {
     const regal_policy_head *head = &betas->config->heads[h];
     regal_beta_shape *shape = betas->shapes + betas->first[h];
-    for (uint32_t m = 0; m < head->mean_levels; m++)
+    for (uint32_t m = 0; m < regal_action_means(head); m++)
       for (uint32_t v = 0; v < head->variance_levels; v++) {
         regal_action_beta beta = regal_action_dequantise(head, m, v);
         *shape++ = (regal_beta_shape){beta.alpha, beta.beta};
@@ -178,11 +180,12 @@ void regal_beta_tables_fill(regal_beta_tables *betas) {
     fill_table(betas, i);
 }
 
-static size_t shape_of(const regal_beta_tables *betas, uint32_t head,
+static size_t shape_of(const regal_beta_tables *betas, uint32_t h,
+                       const float *drafted, size_t gene,
                        const uint8_t *action) {
-  return betas->first[head] +
-         (size_t)action[0] * betas->config->heads[head].variance_levels +
-         action[1];
+  const regal_policy_head *head = &betas->config->heads[h];
+  size_t mean = regal_action_mean(head, drafted, gene, action[0]);
+  return betas->first[h] + mean * head->variance_levels + action[1];
 }
 
 void regal_beta_tables_fill_for(regal_beta_tables *betas,
@@ -190,9 +193,10 @@ void regal_beta_tables_fill_for(regal_beta_tables *betas,
                                 const uint8_t *actions) {
   for (uint32_t h = 0; h < betas->config->head_count; h++) {
     const regal_policy_head *head = &betas->config->heads[h];
-    const uint8_t *end = actions + regal_head_actions(head, encoding);
-    for (; actions < end; actions += regal_head_levels(head))
-      fill_table(betas, shape_of(betas, h, actions));
+    const float *drafted = regal_draft_of(head, encoding);
+    size_t genes = regal_head_genes(head, encoding);
+    for (size_t i = 0; i < genes; i++, actions += regal_head_levels(head))
+      fill_table(betas, shape_of(betas, h, drafted, i, actions));
   }
 }
 
@@ -206,6 +210,7 @@ static regal_status set_head(regal_proposal *proposal,
   size_t genes =
       regal_head_items(head, encoding->nodes, encoding->tensors) * head->genes;
   size_t levels = regal_head_levels(head);
+  const float *drafted = regal_draft_of(head, encoding);
   uint32_t *table_of;
   if (regal_proposal_genes(proposal, head->gene_class) != genes)
     return regal_fail(proposal->context, REGAL_MISUSE,
@@ -215,8 +220,8 @@ static regal_status set_head(regal_proposal *proposal,
                       regal_proposal_genes(proposal, head->gene_class));
   REGAL_TRY(regal_proposal_tables_of(proposal, head->gene_class, &table_of));
   for (size_t i = 0; i < genes; i++, actions += levels) {
-    table_of[i] =
-        (uint32_t)(shape_of(betas, h, actions) * REGAL_BETA_QUANTILES);
+    table_of[i] = (uint32_t)(shape_of(betas, h, drafted, i, actions) *
+                             REGAL_BETA_QUANTILES);
     if (head->bias_levels)
       REGAL_TRY(regal_proposal_set_bias(proposal, head->gene_class, i,
                                         regal_action_bias(head, actions[2])));

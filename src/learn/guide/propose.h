@@ -7,11 +7,12 @@
 
 #include "evolve/proposal.h"
 #include "learn/guide/brkga_features.h"
+#include "learn/guide/draft.h"
 #include "policy/policy.h"
 
-/* Sets what a new policy for the problem and decoder reads (all features,
- * unless the config lists some) and serves, and leaves the rest; heads are
- * added one by one. */
+/* Sets what a new policy for the problem and decoder reads (the paper's
+ * features, unless the config lists some) and serves, and leaves the rest;
+ * heads are added one by one. */
 void regal_config_for(const regal_problem *problem,
                       const regal_decoder *decoder,
                       regal_policy_config *config);

@@ -4,10 +4,10 @@
  * (i + 1) / (k + 1): the mean of a Beta itself, its variance as a share of the
  * largest that a distribution with this mean can have.
  *
- * A relative head counts levels of means from the draft's gene, in steps of a
- * grid of REGAL_DRAFT_MEANS means: the middle level is the gene itself. It
- * needs Betas that are nearly certain, which equal steps of the variance do not
- * have: the strength alpha + beta falls by equal ratios instead, from
+ * A relative head counts levels of means from the draft's gene, which is the
+ * middle level, in steps of REGAL_DRAFT_SHIFT / REGAL_DRAFT_MEANS. It needs
+ * Betas that are nearly certain, which equal steps of the variance do not have:
+ * the strength alpha + beta falls by equal ratios instead, from
  * REGAL_STRONGEST_BETA to 2, which for a mean of 1/2 is uniform.
  */
 #ifndef REGAL_POLICY_ACTIONS_H
@@ -21,8 +21,9 @@ typedef struct regal_action_beta {
   double alpha, beta;
 } regal_action_beta;
 
-#define REGAL_STRONGEST_BETA 4096.0
-#define REGAL_DRAFT_MEANS 64
+#define REGAL_STRONGEST_BETA 65536.0
+#define REGAL_DRAFT_MEANS 256
+#define REGAL_DRAFT_SHIFT 4 /* of a level */
 
 static inline double regal_action_share(uint32_t level, uint32_t levels) {
   return (level + 1.0) / (levels + 1.0);
@@ -68,7 +69,8 @@ static inline uint32_t regal_action_mean(const regal_policy_head *head,
     return level;
   int64_t means = REGAL_DRAFT_MEANS;
   double from = drafted ? (double)drafted[gene] : 0.5;
-  int64_t at = (int64_t)(from * (double)means) + level - head->mean_levels / 2;
+  int64_t shift = REGAL_DRAFT_SHIFT * ((int64_t)level - head->mean_levels / 2);
+  int64_t at = (int64_t)(from * (double)means) + shift;
   return (uint32_t)(at < 0 ? 0 : at >= means ? means - 1 : at);
 }
 

@@ -71,9 +71,9 @@ static void race_policy(regal_policy_kind kind, const char *name,
   regal_policy_config config = small_policy(kind, 32);
   config.head_count = 2;
   config.heads[0] =
-      (regal_policy_head){"affinity", REGAL_HEAD_NODE, 2, 2, 2, 0};
+      (regal_policy_head){"affinity", REGAL_HEAD_NODE, 2, 2, 2, 0, false};
   config.heads[1] =
-      (regal_policy_head){"priority", REGAL_HEAD_NODE, 1, 16, 16, 0};
+      (regal_policy_head){"priority", REGAL_HEAD_NODE, 1, 16, 16, 0, false};
   policy_bench b = {.baseline = baseline, .target = 1};
   regal_network_sizes sizes = {0};
   b.graph = random_encoding(1, nodes, 6);

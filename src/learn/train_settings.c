@@ -67,6 +67,7 @@ static const regal_option_value paper_recipe[] = {
     {"entropy", "0"},
     {"uniform-logit", "0"},
     {"heads", "both"},
+    {"features", "paper"},
     {"placement-levels", "2"},
     {"state-width", "32"},
     {"actions", "sample"},

@@ -9,7 +9,7 @@
 #include "base/compare.h"
 
 /* clang-format off */
-#define FEATURES(ROW) \
+#define PAPER_FEATURES(ROW) \
   /*  name                of    columns  computed from */ \
   ROW(input_bytes,        NODE, 1,       GRAPH) \
   ROW(output_bytes,       NODE, 1,       GRAPH) \
@@ -23,7 +23,9 @@
   ROW(position,           NODE, 1,       POPULATION) \
   ROW(tensor_bytes,       EDGE, 1,       GRAPH) \
   ROW(is_control,         EDGE, 1,       GRAPH) \
-  ROW(tensor_number,      EDGE, 1,       GRAPH) \
+  ROW(tensor_number,      EDGE, 1,       GRAPH)
+
+#define OUR_FEATURES(ROW) \
   ROW(draft_affinity,     NODE, DEVICES, DRAFT) \
   ROW(draft_priority,     NODE, 1,       DRAFT) \
   ROW(draft_transfer,     EDGE, DEVICES, DRAFT)
@@ -36,10 +38,14 @@
   {#name, REGAL_FEATURE_##of, columns, REGAL_FEATURE_FROM_##need,              \
    regal_feature_##name},
 
-FEATURES(DECLARE)
+PAPER_FEATURES(DECLARE)
+OUR_FEATURES(DECLARE)
 
-static const regal_feature features[] = {FEATURES(DEFINE)};
+static const regal_feature features[] = {PAPER_FEATURES(DEFINE)
+                                             OUR_FEATURES(DEFINE)};
 #define COUNT (sizeof features / sizeof *features)
+#define ONE(name, of, columns, need) +1
+enum { PAPER_COUNT = PAPER_FEATURES(ONE) };
 _Static_assert(COUNT <= REGAL_MOST_FEATURES, "a list holds all features");
 
 const regal_feature *regal_feature_at(size_t row) {
@@ -55,17 +61,18 @@ bool regal_features_add(regal_feature_list *list, const char *name) {
   return false;
 }
 
+static bool is_in(regal_feature_set set, size_t row) {
+  regal_feature_origin from = features[row].from;
+  if (set == REGAL_FEATURES_PAPER)
+    return row < PAPER_COUNT;
+  return set == REGAL_FEATURES_ALL || from == REGAL_FEATURE_FROM_GRAPH ||
+         (set == REGAL_FEATURES_DRAFT && from == REGAL_FEATURE_FROM_DRAFT);
+}
+
 regal_feature_list regal_features_of(regal_feature_set set) {
-  static const unsigned from[] = {
-      [REGAL_FEATURES_PAPER] =
-          1u << REGAL_FEATURE_FROM_GRAPH | 1u << REGAL_FEATURE_FROM_POPULATION,
-      [REGAL_FEATURES_GRAPH] = 1u << REGAL_FEATURE_FROM_GRAPH,
-      [REGAL_FEATURES_DRAFT] =
-          1u << REGAL_FEATURE_FROM_GRAPH | 1u << REGAL_FEATURE_FROM_DRAFT,
-      [REGAL_FEATURES_ALL] = ~0u};
   regal_feature_list list = {0};
   for (size_t row = 0; row < COUNT; row++)
-    if (from[set] >> features[row].from & 1)
+    if (is_in(set, row))
       list.row[list.count++] = (uint8_t)row;
   return list;
 }

@@ -76,7 +76,7 @@ const regal_feature *regal_feature_at(size_t row);
 bool regal_features_add(regal_feature_list *list, const char *name);
 /* Rows of the table, as --features names them. */
 typedef enum regal_feature_set {
-  REGAL_FEATURES_PAPER, /* the paper's: those of a graph and of a population */
+  REGAL_FEATURES_PAPER, /* the paper's, and nothing else */
   REGAL_FEATURES_GRAPH, /* those that need no run of BRKGA */
   REGAL_FEATURES_DRAFT, /* those of a graph and of a draft */
   REGAL_FEATURES_ALL

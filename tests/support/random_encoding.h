@@ -83,10 +83,10 @@ static inline regal_policy_config small_policy(regal_policy_kind kind,
       .edge_features = EDGE_FEATURES,
       .head_count = 4,
       .devices = 2,
-      .heads = {{"affinity", REGAL_HEAD_NODE, 2, 2, 3, 0},
-                {"priority", REGAL_HEAD_NODE, 1, 4, 3, 2},
-                {"transfer", REGAL_HEAD_TENSOR, 2, 2, 2, 0},
-                {"global", REGAL_HEAD_GRAPH, 1, 3, 2, 0}}};
+      .heads = {{"affinity", REGAL_HEAD_NODE, 2, 2, 3, 0, false},
+                {"priority", REGAL_HEAD_NODE, 1, 4, 3, 2, false},
+                {"transfer", REGAL_HEAD_TENSOR, 2, 2, 2, 0, false},
+                {"global", REGAL_HEAD_GRAPH, 1, 3, 2, 0, false}}};
   return config;
 }
 

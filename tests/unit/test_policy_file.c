@@ -28,8 +28,8 @@ static regal_policy_config small_config(void) {
       .edge_features = 3,
       .neutral_bias = 1.5f,
       .head_count = 2,
-      .heads = {{"affinity", REGAL_HEAD_NODE, 2, 2, 2, 0},
-                {"priority", REGAL_HEAD_NODE, 1, 16, 16, 4}},
+      .heads = {{"affinity", REGAL_HEAD_NODE, 2, 2, 2, 0, false},
+                {"priority", REGAL_HEAD_NODE, 1, 16, 16, 4, false}},
       .devices = 2,
       .decoder = "paper",
   };

@@ -31,6 +31,20 @@ static void test_messages(void **state) {
   options.heads = 0; /* placement */
   assert_refused(*state, "set.zip", &options,
                  "--heads: decoder \"clock\" has no genes of that kind");
+  options = quick_training("x.policy");
+  options.means = 1; /* draft */
+  assert_refused(*state, "set.zip", &options,
+                 "--means: found draft, expected absolute, or a draft among "
+                 "the features: --features draft");
+  options.features = 2; /* draft */
+  options.imitate = 1;
+  assert_refused(*state, "set.zip", &options,
+                 "--imitate: found --means draft, expected --means absolute, "
+                 "for a teacher's plan is none of the draft's");
+  snprintf(options.decoder, sizeof options.decoder, "eft");
+  assert_refused(*state, "set.zip", &options,
+                 "--means: found draft for decoder eft, expected decoder paper "
+                 "or paper-late");
   assert_int_equal(access("x.policy", F_OK), -1);
 }
 

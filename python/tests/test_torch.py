@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """regal.torch where there is no GPU: capture, apply, threads, tracing."""
 import collections
+import gzip
+import json
+import pathlib
 import re
 
 import pytest
@@ -397,6 +400,24 @@ def test_times_of_a_trace_are_those_measured(tmp_path, name, found, missing):
     print(f"{name}: trace against measure {ratio:.2f}")
     # Whatever else the machine does, times of other ops are farther off.
     assert ratio < typical_ratio(found_ns[::-1], expected_ns) / 1.5
+
+
+def test_times_of_a_trace_of_a_gpu():
+    """A trace of SqueezeNet, batch 8, on an H200: three runs."""
+    torchvision = pytest.importorskip("torchvision")
+    path = pathlib.Path(__file__).parent / "traces/squeezenet_h200.json.gz"
+    model = torchvision.models.squeezenet1_1(weights=None).eval()
+    timed = rt.capture(model, (torch.randn(8, 3, 224, 224),), costs=str(path))
+    texts = [note.text for note in timed.notes]
+    assert "run times of 64 of 65 ops as measured in" in texts[0]
+    assert "kernels on the device, the median of 3 runs" in texts[0]
+    with gzip.open(path) as file:
+        events = json.load(file)["traceEvents"]
+    expected_us = sum(e["dur"] for e in events if e.get("cat") == "kernel") / 3
+    found = [k for k in timed.program.kernels if "clone" not in k.name]
+    assert len(found) == 64
+    assert sum(k.run_ns for k in found) / 1e3 == pytest.approx(
+        expected_us, rel=0.03)
 
 
 def test_times_of_a_training_step(tmp_path):

@@ -43,13 +43,16 @@ URGENT_CHAINS = "a stream for each chain, longest first"
 #: Where the longest chain takes more than this share of the work, streams
 #: cannot gain anything that is worth a search.
 _WORTH = 0.98
-#: So many plans are tried whatever the time: one stream, chains, heft, and two
+#: So many plans are tried whatever the time: one stream, chains, heft, and one
 #: of the search.
-_ALWAYS = 6
+_ALWAYS = 5
 #: How often the leaders are timed again; at least twice, then while there is
-#: time, for which this share of it is kept.
+#: time, for which this share of it is kept. A few leaders are timed more often:
+#: a device that was idle, as it is between captures, takes some tenths of a
+#: second to reach its clock.
 _FINAL_ROUNDS = 3
 _FINAL_SHARE = 0.25
+_FINAL_S = 0.5
 #: Seconds of search for each kernel: more plans in the same time are better
 #: than better plans for a model of the device that is not exact.
 _SEARCH_S = 0.0007
@@ -210,7 +213,7 @@ def choose(
         around = next_round(program, settings, best)
         _try_all(around, tried, time_us, last_plan)
         best = min(tried, key=_measured)
-        _try_all(urgent_round(program, [best]), tried, time_us, None)
+        _try_all(urgent_round(program, [best]), tried, time_us, end)
     leaders = _leaders(tried)
     time_again(leaders, time_us, end)
     return min(leaders, key=_measured), sorted(tried, key=_measured)
@@ -227,8 +230,12 @@ def time_again(
     faster earlier or later.
     """
     again: Dict[int, List[float]] = {id(c): [] for c in leaders}
-    for number in range(_FINAL_ROUNDS):
-        if number > 1 and time.monotonic() > end:
+    began = time.monotonic()
+    for number in range(100):
+        now = time.monotonic()
+        if number > 1 and now > end:
+            break
+        if number >= _FINAL_ROUNDS and now > began + _FINAL_S:
             break
         for candidate in leaders:
             again[id(candidate)].append(time_us(candidate.schedule))
@@ -256,7 +263,7 @@ def _try_all(
     found: Iterator[Candidate],
     tried: List[Candidate],
     time_us: Callable[[Schedule], float],
-    end: Optional[float],
+    end: float,
 ) -> None:
     """Times what is new; stops at `end`, but not before `_ALWAYS` plans."""
     known = {candidate.schedule.key for candidate in tried}
@@ -266,5 +273,5 @@ def _try_all(
             candidate.measured_us = time_us(candidate.schedule)
             tried.append(candidate)
         is_enough = len(tried) >= _ALWAYS
-        if end is not None and is_enough and time.monotonic() > end:
+        if is_enough and time.monotonic() > end:
             return

@@ -28,6 +28,17 @@ static regal_status lock(regal_context *context, const char *path, int file) {
                     path);
 }
 
+/* Of a pipe neither rows can be read nor the file replaced. */
+static regal_status check_kind(regal_context *context, const char *path) {
+  struct stat info;
+  if (stat(path, &info) || S_ISREG(info.st_mode))
+    return REGAL_OK;
+  return regal_fail(context, REGAL_BAD_INPUT,
+                    "%s: found a pipe or a device, expected a file for the "
+                    "table",
+                    path);
+}
+
 static regal_status open_stream(regal_context *context, const char *path,
                                 int file, FILE **stream) {
   *stream = fdopen(file, "a");
@@ -36,7 +47,7 @@ static regal_status open_stream(regal_context *context, const char *path,
 
 regal_status regal_bench_lock(regal_context *context, const char *path,
                               FILE **locked) {
-  regal_status status = REGAL_OK;
+  regal_status status = check_kind(context, path);
   *locked = NULL;
   while (status == REGAL_OK && !*locked) {
     int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);

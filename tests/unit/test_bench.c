@@ -316,6 +316,10 @@ static void test_locked(void **state) {
   fclose(other);
   assert_int_equal(run_bench(b, &made), REGAL_OK);
   assert_int_equal(made.resumed, 0);
+  assert_int_equal(mkfifo("pipe", 0666), 0);
+  use_small_bench(b, "pipe");
+  expect_failure(b, "pipe: found a pipe or a device, expected a file for the "
+                    "table");
 }
 
 static void test_malformed(void **state) {

@@ -22,7 +22,7 @@ def best_shipped(kind, objective):
 
 
 # What a policy may differ in from the standard one of these trainings.
-STANDARD = {"heads": "both", "rounds": 2, "features": "all",
+STANDARD = {"heads": "both", "rounds": 2, "features": "paper",
             "policy-kind": "gnn"}
 
 

@@ -14,7 +14,8 @@ SCALES = {
     "full": {
         "synthetic": None,  # the paper's set: 10000 train, 1000 valid, 1000 test
         "synthetic_graphs": 1000, "real_graphs": 0, "most_ops": 10**9,
-        "policy_graphs": 0,  # of Table 1, for methods with a policy; 0: all
+        # of Table 1, for methods with a policy; 0: all
+        "policy_graphs": 0, "policy_seeds": 0,
         "seeds": "1,2,3", "evaluations": 5000,
         "limits": (1000, 2000, 5000, 10000, 20000, 50000),
         "limit_graphs": 50, "limit_seeds": "1",
@@ -30,7 +31,7 @@ SCALES = {
     },
     "quick": {
         "synthetic": 100, "synthetic_graphs": 20, "real_graphs": 20,
-        "most_ops": 400, "policy_graphs": 0,
+        "most_ops": 400, "policy_graphs": 0, "policy_seeds": 0,
         "seeds": "1,2", "evaluations": 5000,
         "limits": (1000, 2000, 5000, 10000, 20000),
         "limit_graphs": 10, "limit_seeds": "1,2",
@@ -46,7 +47,7 @@ SCALES = {
     },
     "tiny": {
         "synthetic": 10, "synthetic_graphs": 2, "real_graphs": 3,
-        "most_ops": 70, "policy_graphs": 0,
+        "most_ops": 70, "policy_graphs": 0, "policy_seeds": 0,
         "seeds": "1,2", "evaluations": 500,
         "limits": (450, 500, 900), "limit_graphs": 2, "limit_seeds": "1",
         "topologies": 2, "copies": 1,

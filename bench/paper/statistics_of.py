@@ -10,7 +10,7 @@ import math
 Entry = collections.namedtuple("Entry", "label method budget")
 Score = collections.namedtuple(
     "Score", "graphs improvement error deviation gap gap_error bound_gap "
-    "seconds better equal worse largest smallest each")
+    "seconds better equal worse largest smallest each seeds")
 
 
 def mean_and_error(values):
@@ -99,4 +99,5 @@ class Runs:
                      sum(value > 1e-9 for value in values),
                      sum(abs(value) <= 1e-9 for value in values),
                      sum(value < -1e-9 for value in values),
-                     max(values), min(values), each)
+                     max(values), min(values), each,
+                     max(len(self.costs_of(entry)[key]) for key in each))

@@ -71,8 +71,10 @@ def make_runs(session, name, objective, entries, has_cp_sat):
     learned = [entry.method for entry in entries if "policy=" in entry.method]
     session.bench(graphs, [entry.method for entry in entries
                            if entry.method not in learned], [budget], objective)
+    seeds = session.size("seeds").split(",")
     session.bench(sets.spread(graphs, session.size("policy_graphs")), learned,
-                  [budget], objective)
+                  [budget], objective,
+                  ",".join(seeds[:session.size("policy_seeds") or len(seeds)]))
     count = session.size("cp_sat_graphs")
     if has_cp_sat and count:
         session.bench(sets.spread(graphs, count),
@@ -80,6 +82,14 @@ def make_runs(session, name, objective, entries, has_cp_sat):
                       seeds="1")
         entries.append(cp_sat_entry(session))
     return Runs(session, graphs, objective), len(graphs)
+
+
+def smaller(session, score, graphs):
+    """On how many graphs and seeds, where it is not all of them."""
+    seeds = len(session.size("seeds").split(","))
+    parts = ([f"{score.graphs} graphs"] if score.graphs != graphs else []) + (
+        [f"{score.seeds} of {seeds} seeds"] if score.seeds != seeds else [])
+    return f" (on {', '.join(parts)})" if parts else ""
 
 
 FIELDS = ("method", "graphs", "improvement", "standard_error",
@@ -101,8 +111,7 @@ def part(session, name, objective, has_cp_sat):
         paper = known.get(entry.label.split(",")[0], (None, None))
         rows.append((entry.label, *score[:5], score.gap, score.bound_gap,
                      score.seconds, *score[8:13], *paper))
-        label = entry.label + ("" if score.graphs == count else
-                               f" (on {score.graphs} graphs)")
+        label = entry.label + smaller(session, score, count)
         lines.append((label, with_error(score.improvement, score.error),
                       number(score.deviation, "{:.3f}"), number(score.gap),
                       number(score.bound_gap), number(score.seconds, "{:.3f}"),

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evolve/brkga.h"
+#include "heuristic/heuristics.h"
+#include "learn/guide/brkga_features.h"
 #include "learn/teacher.h"
 
-enum { LEVELS = 32, MOST_LEVELS = 100000 };
+enum { MOST_LEVELS = 100000 };
 
 static bool is_heads(const char *text) {
   static const char *const heads[] = {"placement", "scheduling", "both", "all"};
@@ -17,19 +20,42 @@ static bool is_heads(const char *text) {
   return false;
 }
 
+static const regal_quick_method *find_quick(const char *name) {
+  const regal_quick_method *quick = regal_quick_methods;
+  while (quick->name && strcmp(quick->name, name) != 0)
+    quick++;
+  return quick->name ? quick : NULL;
+}
+
+static bool is_from(const char *text) {
+  return !*text || find_quick(text) || regal_decoder_find(text);
+}
+
+/* Copies the part of a text up to a colon; returns what follows it. */
+static const char *read_part(const char *text, char *part, size_t room) {
+  size_t length = strcspn(text, ":");
+  if (length >= room)
+    return "?";
+  memcpy(part, text, length);
+  part[length] = 0;
+  return text + length + (text[length] == ':');
+}
+
 bool bench_oracle_read(const char *text, bench_oracle *oracle) {
-  char *end;
-  *oracle = (bench_oracle){.levels = LEVELS, .heads = "all"};
-  if (strncmp(text, "oracle", 6) != 0)
+  char levels[16] = "32";
+  *oracle = (bench_oracle){.heads = "all"};
+  if (strncmp(text, "oracle", 6) != 0 || (text[6] && text[6] != ':'))
     return false;
-  if (!text[6])
-    return true;
-  unsigned long levels = strtoul(text + 7, &end, 10);
-  oracle->levels = (uint32_t)levels;
-  if (*end == ':')
-    oracle->heads = end + 1;
-  return text[6] == ':' && levels > 1 && levels <= MOST_LEVELS &&
-         (!*end || is_heads(oracle->heads));
+  text += 6 + (text[6] == ':');
+  if (*text)
+    text = read_part(text, levels, sizeof levels);
+  if (*text)
+    text = read_part(text, oracle->heads, sizeof oracle->heads);
+  if (*text)
+    text = read_part(text, oracle->from, sizeof oracle->from);
+  oracle->levels = (uint32_t)strtoul(levels, NULL, 10);
+  return !*text && oracle->levels > 1 && oracle->levels <= MOST_LEVELS &&
+         is_heads(oracle->heads) && is_from(oracle->from);
 }
 
 static bool speaks_of(const bench_oracle *oracle, regal_gene_domain domain) {
@@ -86,6 +112,40 @@ static regal_status centre_all(const bench_oracle *oracle,
   return REGAL_OK;
 }
 
+static regal_status run_brkga(regal_search *search,
+                              const regal_auto_settings *settings,
+                              const char *decoder) {
+  regal_brkga_settings brkga_settings = settings->brkga;
+  regal_brkga *brkga;
+  brkga_settings.decoder = regal_decoder_find(decoder);
+  regal_budget_cap(&search->budget, REGAL_FEATURE_EVALUATIONS);
+  REGAL_TRY(regal_brkga_create(search, &brkga_settings, NULL, &brkga));
+  while (regal_brkga_step(brkga))
+    ;
+  regal_status status = regal_brkga_offer(brkga);
+  regal_brkga_free(brkga);
+  return status;
+}
+
+static regal_status
+find_genes(const bench_oracle *oracle, const regal_worker *worker,
+           const regal_auto_settings *settings, const regal_problem *problem,
+           const regal_decoder *decoder, uint64_t seed, regal_gene *genes) {
+  const regal_quick_method *quick = find_quick(oracle->from);
+  regal_search search;
+  if (!oracle->from[0])
+    return regal_teacher_genes(worker, settings, problem, decoder, seed << 1,
+                               genes);
+  regal_search_open(&search, worker->context, problem, worker->single, seed,
+                    REGAL_NO_LIMIT);
+  regal_status status =
+      quick ? quick->run(&search) : run_brkga(&search, settings, oracle->from);
+  if (status == REGAL_OK)
+    decoder->encode(problem, search.best, genes);
+  regal_search_close(&search);
+  return status;
+}
+
 regal_status bench_oracle_propose(const bench_oracle *oracle,
                                   const regal_worker *worker,
                                   const regal_auto_settings *settings,
@@ -95,8 +155,8 @@ regal_status bench_oracle_propose(const bench_oracle *oracle,
   regal_context *context = worker->context;
   regal_gene *genes = regal_alloc(
       context, regal_decoder_genes(decoder, problem), sizeof *genes);
-  regal_status status = genes ? regal_teacher_genes(worker, settings, problem,
-                                                    decoder, seed << 1, genes)
+  regal_status status = genes ? find_genes(oracle, worker, settings, problem,
+                                           decoder, seed, genes)
                               : REGAL_NO_MEMORY;
   if (status == REGAL_OK)
     status = regal_proposal_create(context, problem, decoder->name, proposal);

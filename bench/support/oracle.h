@@ -7,6 +7,10 @@
  *   oracle:K         K levels, and alpha + beta = K
  *   oracle:K:HEADS   only genes that `regal train --heads HEADS` chooses for
  *                    (placement, scheduling, both, all); others are uniform
+ *   oracle:K:HEADS:FROM  centred on a plan that is quick to find instead: of a
+ *                    method that every search begins with (heft, cut, ...), or
+ *                    of 400 evaluations of BRKGA on decoder FROM (clock, ...),
+ *                    which are not taken off the budget
  */
 #ifndef BENCH_ORACLE_H
 #define BENCH_ORACLE_H
@@ -17,7 +21,7 @@
 
 typedef struct bench_oracle {
   uint32_t levels;
-  const char *heads;
+  char heads[16], from[16]; /* from: empty for `auto` */
 } bench_oracle;
 
 /* False: the text is not an oracle of those above. */

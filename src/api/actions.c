@@ -223,6 +223,7 @@ static void write_head(regal_text *text, const regal_actions *actions,
   size_t items = regal_head_items(head, encoding->nodes, encoding->tensors);
   double most = most_memory(problem, head, items);
   const float *drafted = regal_draft_of(head, encoding);
+  uint32_t reach = regal_head_reach(head, drafted, encoding);
   for (size_t i = 0; i < items; i++)
     for (uint32_t g = 0; g < head->genes; g++) {
       regal_text_format(text, "%s,", head->gene_class);
@@ -231,7 +232,7 @@ static void write_head(regal_text *text, const regal_actions *actions,
         regal_text_format(text, "%u", g);
       regal_text_format(text, ",");
       uint32_t level =
-          regal_action_mean(head, drafted, i * head->genes + g, **action);
+          regal_action_mean(head, drafted, i * reach + g, **action);
       write_gene(text, head, level, *action, (*odds)++);
       *action += regal_head_levels(head);
       if (head->domain != REGAL_HEAD_GRAPH)

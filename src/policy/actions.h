@@ -55,10 +55,29 @@ regal_action_dequantise(const regal_policy_head *head, uint32_t mean,
   return (regal_action_beta){m * strength, (1 - m) * strength};
 }
 
-/* The draft's genes of a relative head; NULL: not relative, or no draft for
- * these devices. */
+/* The draft's genes of a relative head; NULL: not relative, or no draft of as
+ * many devices. */
 const float *regal_draft_of(const regal_policy_head *head,
                             const regal_encoding *encoding);
+
+/* Genes of an item that a head speaks for. What a relative head says of its
+ * last device holds for all further ones: shifts and strengths, unlike means,
+ * do not say which device. */
+static inline uint32_t regal_head_reach(const regal_policy_head *head,
+                                        const float *drafted,
+                                        const regal_encoding *encoding) {
+  return drafted && head->genes > 1 ? encoding->draft_devices : head->genes;
+}
+
+/* The action for a gene, out of those of a head. */
+static inline const uint8_t *regal_action_of(const regal_policy_head *head,
+                                             uint32_t reach, size_t gene,
+                                             const uint8_t *actions) {
+  size_t item = gene / reach, own = gene % reach;
+  if (own >= head->genes)
+    own = head->genes - 1;
+  return actions + (item * head->genes + own) * regal_head_levels(head);
+}
 
 /* Which of the head's means a chosen level stands for. drafted is what
  * regal_draft_of gave. */

@@ -65,7 +65,7 @@ const float *regal_draft_of(const regal_policy_head *head,
     return NULL;
   if (!strcmp(head->gene_class, "priority"))
     return encoding->draft + (size_t)nodes * devices;
-  if (head->genes != devices)
+  if (head->genes > devices)
     return NULL;
   return !strcmp(head->gene_class, "transfer")
              ? encoding->draft + (size_t)nodes * (devices + 1)

@@ -207,16 +207,44 @@ static void test_proposal(void **state) {
   close_case(context, &c);
 }
 
+/* Of three devices, the last two are told what the head says of its second. */
+static void test_more_devices(void **state) {
+  (void)state;
+  float drafted[2 * 3] = {1, 0, 0, 0, 0, 1};
+  regal_encoding encoding = {.nodes = 2, .draft = drafted, .draft_devices = 3};
+  regal_policy_head head = {.gene_class = "affinity",
+                            .domain = REGAL_HEAD_NODE,
+                            .genes = 2,
+                            .mean_levels = 3,
+                            .variance_levels = 8,
+                            .relative = true};
+  const uint8_t actions[2 * 2 * 2] = {1, 0, 1, 1, 1, 2, 1, 3};
+  const uint8_t variances[] = {0, 1, 1, 2, 3, 3};
+  const float *found = regal_draft_of(&head, &encoding);
+  assert_ptr_equal(found, drafted);
+  uint32_t reach = regal_head_reach(&head, found, &encoding);
+  assert_int_equal(reach, 3);
+  for (size_t i = 0; i < 6; i++)
+    assert_int_equal(regal_action_of(&head, reach, i, actions)[1],
+                     variances[i]);
+  assert_true(regal_head_serves(&head, regal_decoder_find("paper"), 3));
+  assert_false(regal_head_serves(&head, regal_decoder_find("paper"), 1));
+  encoding.draft_devices = 1;
+  assert_null(regal_draft_of(&head, &encoding));
+  assert_int_equal(regal_head_reach(&head, NULL, &encoding), 2);
+  head.relative = false;
+  assert_false(regal_head_serves(&head, regal_decoder_find("paper"), 3));
+}
+
 int main(void) {
   const struct CMUnitTest searches[] = {
       SEARCH_TEST(test_run),
       SEARCH_TEST(test_no_evaluations),
   };
   const struct CMUnitTest tests[] = {
-      TOY_TEST(test_budget),
-      TOY_TEST(test_columns),
-      TOY_TEST(test_levels),
-      TOY_TEST(test_proposal),
+      TOY_TEST(test_budget),       TOY_TEST(test_columns),
+      TOY_TEST(test_levels),       TOY_TEST(test_proposal),
+      TOY_TEST(test_more_devices),
   };
   return cmocka_run_group_tests_name("draft_run", searches, NULL, NULL) +
          cmocka_run_group_tests_name("draft", tests, NULL, NULL);

@@ -104,7 +104,8 @@ bool regal_head_serves(const regal_policy_head *head,
   size_t c = regal_decoder_class(decoder, head->gene_class);
   return c == regal_decoder_class_count(decoder) ||
          !head_of[decoder->classes[c].domain].by_device ||
-         head->genes == devices;
+         head->genes == devices ||
+         (head->relative && head->genes > 1 && head->genes < devices);
 }
 
 bool regal_config_serves(const regal_policy_config *config,
@@ -194,9 +195,12 @@ void regal_beta_tables_fill_for(regal_beta_tables *betas,
   for (uint32_t h = 0; h < betas->config->head_count; h++) {
     const regal_policy_head *head = &betas->config->heads[h];
     const float *drafted = regal_draft_of(head, encoding);
-    size_t genes = regal_head_genes(head, encoding);
-    for (size_t i = 0; i < genes; i++, actions += regal_head_levels(head))
-      fill_table(betas, shape_of(betas, h, drafted, i, actions));
+    uint32_t reach = regal_head_reach(head, drafted, encoding);
+    size_t genes = regal_head_genes(head, encoding) / head->genes * reach;
+    for (size_t i = 0; i < genes; i++)
+      fill_table(betas, shape_of(betas, h, drafted, i,
+                                 regal_action_of(head, reach, i, actions)));
+    actions += regal_head_actions(head, encoding);
   }
 }
 
@@ -207,10 +211,9 @@ static regal_status set_head(regal_proposal *proposal,
                              const regal_encoding *encoding,
                              const uint8_t *actions) {
   const regal_policy_head *head = &betas->config->heads[h];
-  size_t genes =
-      regal_head_items(head, encoding->nodes, encoding->tensors) * head->genes;
-  size_t levels = regal_head_levels(head);
   const float *drafted = regal_draft_of(head, encoding);
+  uint32_t reach = regal_head_reach(head, drafted, encoding);
+  size_t genes = regal_head_genes(head, encoding) / head->genes * reach;
   uint32_t *table_of;
   if (regal_proposal_genes(proposal, head->gene_class) != genes)
     return regal_fail(proposal->context, REGAL_MISUSE,
@@ -219,12 +222,13 @@ static regal_status set_head(regal_proposal *proposal,
                       genes, head->gene_class,
                       regal_proposal_genes(proposal, head->gene_class));
   REGAL_TRY(regal_proposal_tables_of(proposal, head->gene_class, &table_of));
-  for (size_t i = 0; i < genes; i++, actions += levels) {
-    table_of[i] = (uint32_t)(shape_of(betas, h, drafted, i, actions) *
+  for (size_t i = 0; i < genes; i++) {
+    const uint8_t *action = regal_action_of(head, reach, i, actions);
+    table_of[i] = (uint32_t)(shape_of(betas, h, drafted, i, action) *
                              REGAL_BETA_QUANTILES);
     if (head->bias_levels)
       REGAL_TRY(regal_proposal_set_bias(proposal, head->gene_class, i,
-                                        regal_action_bias(head, actions[2])));
+                                        regal_action_bias(head, action[2])));
   }
   return REGAL_OK;
 }

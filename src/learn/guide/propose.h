@@ -31,7 +31,8 @@ regal_status regal_config_check_heads(regal_context *context, const char *name,
                                       const regal_policy_config *config);
 /* Whether a head can choose for a problem on so many devices. One that chooses
  * for each device (affinities, transfers) knows the devices that it was trained
- * for only; all others can. */
+ * for only, unless it is relative, which more devices do not disturb; all
+ * others can. */
 bool regal_head_serves(const regal_policy_head *head,
                        const regal_decoder *decoder, uint32_t devices);
 /* Whether one of the policy's heads can. */

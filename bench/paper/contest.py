@@ -10,11 +10,10 @@ from statistics_of import Entry, Runs
 
 def methods_of(session, objective, kind, has_cp_sat):
     """label: (method, whether it has budgets)"""
-    policy = training.best_shipped(kind, objective)
     methods = {"BRKGA": ("brkga", True), "heft": ("heft", False),
                "local": ("local", True), "auto": ("auto", True)}
-    if policy:
-        methods["REGAL"] = (f"regal policy={policy}", True)
+    for label, method in training.labelled(kind, objective).items():
+        methods[label] = (method, True)
     if has_cp_sat:
         methods["cp-sat"] = ("cp-sat", True)
     return methods

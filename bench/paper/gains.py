@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """REGAL against BRKGA graph by graph: histograms, topologies, train and test."""
 import collections
+import itertools
 
 import figures
 import published
@@ -13,8 +14,9 @@ from table1 import SETS, reference
 
 
 def regal_entry(session, name, objective):
+    """The label is the policy's name."""
     policy = training.best_shipped(name, objective)
-    return policy and Entry("regal", f"regal policy={policy}",
+    return policy and Entry(policy, f"regal policy={policy}",
                             str(session.size("evaluations")))
 
 
@@ -35,7 +37,7 @@ def histogram(session, name, objective):
     score = Runs(session, graphs, objective).score(entry, reference(session))
     share = 100 * (score.better + score.equal) / score.graphs
     paper = published.HISTOGRAM[objective] if name == "real" else None
-    line = (f"{name}, {objective}", score.graphs, number(share, "{:.1f}"),
+    line = (f"{name}, {objective}", f"`{entry.label}`", score.graphs, number(share, "{:.1f}"),
             number(score.largest, "{:+.1f}"), number(score.smallest, "{:+.1f}"),
             *(map("{:.1f}".format, paper) if paper else ("", "", "")))
     values = [value for value in score.each.values() if abs(value) > 1e-9]
@@ -54,7 +56,7 @@ def histograms(session):
     made = [one for one in made if one]
     return Section(
         "histograms", "Histograms of improvement per graph",
-        table(("set", "graphs", "equal or better, %", "largest", "smallest",
+        table(("set", "policy", "graphs", "equal or better, %", "largest", "smallest",
                "paper: equal or better", "paper: largest", "paper: smallest"),
               [line for line, _ in made]), [figure for _, figure in made])
 
@@ -82,9 +84,9 @@ def topologies(session):
                          "improvement, %", ordered, "980,560")
     return Section(
         "topologies", "Performance by topology",
-        f"{len(graphs)} topologies of the test split, each with {copies} "
-        "augmented copies (the paper: 99): sizes and times times a random "
-        "number in (0.5, 1.5).",
+        f"`{entry.label}` on {len(graphs)} topologies of the test split, each "
+        f"with {copies} augmented copies (the paper: 99): sizes and times times "
+        "a random number in (0.5, 1.5).",
         [(file, "Improvement of REGAL over BRKGA by topology: quartiles and "
           "range over the graph and its augmented copies")])
 
@@ -92,33 +94,35 @@ def topologies(session):
 # -- Train against test -------------------------------------------------------
 
 
+def train_and_test(session, name, objective, policy):
+    """The scores on both splits."""
+    entry = Entry(policy, f"regal policy={policy}",
+                  str(session.size("evaluations")))
+    scores = []
+    for split in ("train", "test"):
+        graphs = sets.graphs_for(session, name, objective,
+                                 session.size("train_graphs"), split)
+        run(session, graphs, entry, objective)
+        scores.append(Runs(session, graphs, objective).score(
+            entry, reference(session)))
+    return scores
+
+
 def train_test(session):
     lines, rows = [], []
-    for name in SETS:
-        for objective in OBJECTIVES:
-            entry = regal_entry(session, name, objective)
-            if not entry:
-                continue
-            cells = []
-            for split in ("train", "test"):
-                graphs = sets.graphs_for(session, name, objective,
-                                         session.size("train_graphs"), split)
-                run(session, graphs, entry, objective)
-                score = Runs(session, graphs, objective).score(
-                    entry, reference(session))
-                cells.append(score)
-            paper = published.TRAIN_TEST[objective] if name == "real" else ()
-            rows.append((name, objective, *(value for score in cells for value in
-                                            (score.improvement, score.error)),
-                         *paper))
-            lines.append((f"{name}, {objective}",
-                          *(with_error(score.improvement, score.error)
-                            for score in cells),
-                          *map("{:+.2f}".format, paper)) +
-                         ("",) * (2 - len(paper)))
-    session.write_csv("train_test", ("set", "objective", "train", "train_error",
-                                     "test", "test_error", "paper_train",
-                                     "paper_test"), rows)
+    for name, objective in itertools.product(SETS, OBJECTIVES):
+        paper = published.TRAIN_TEST[objective] if name == "real" else ()
+        for policy in training.all_shipped(name, objective):
+            scores = train_and_test(session, name, objective, policy)
+            rows.append((name, objective, policy, *(
+                value for score in scores for value in
+                (score.improvement, score.error)), *paper))
+            lines.append((f"{name}, {objective}", f"`{policy}`", *(
+                with_error(score.improvement, score.error) for score in scores),
+                *(map("{:+.2f}".format, paper) if paper else ("", ""))))
+    session.write_csv("train_test", ("set", "objective", "policy", "train",
+                                     "train_error", "test", "test_error",
+                                     "paper_train", "paper_test"), rows)
     return Section("train_test", "Train against test",
-                   table(("set", "train", "test", "paper: train",
+                   table(("set", "policy", "train", "test", "paper: train",
                           "paper: test"), lines), [])

@@ -21,10 +21,7 @@ def curve(session, runs, label, method):
 def part(session, name, objective):
     graphs = sets.graphs_for(session, name, objective,
                              session.size("limit_graphs"))
-    policy = training.best_shipped(name, objective)
-    methods = {"BRKGA": "brkga"}
-    if policy:
-        methods["REGAL"] = f"regal policy={policy}"
+    methods = {"BRKGA": "brkga", **training.labelled(name, objective)}
     session.say(f"evaluation limits: {name}, {objective}")
     seeds = session.size("limit_seeds")
     session.bench(graphs, list(methods.values()), session.size("limits"),

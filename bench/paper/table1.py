@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Table 1 and the running times: every method at equal evaluations."""
+import re
+
 import published
 import sets
 import training
@@ -24,21 +26,19 @@ def gas_policy(session, name, objective):
 
 
 def regal_entries(session, name, objective, budget):
-    """REGAL, and random search, with the shipped policy of the paper's
-    chromosome; and with others that are shipped for the set. "late" is the
-    other reading of the paper's decoder."""
-    policy = training.best_shipped(name, objective)
-    if not policy:
+    """REGAL with the policies that are shipped for the set; random search, and
+    "late", the other reading of the paper's decoder, with the first of them.
+    That of the paper's features and actions has no name in its label."""
+    policies = training.all_shipped(name, objective)
+    if not policies:
         return []
-    entries = [Entry("idrs", f"idrs policy={policy}", budget),
-               Entry("regal", f"regal policy={policy}", budget),
-               Entry("regal, late",
-                     f"regal policy={policy} decoder=paper-late", budget)]
-    other = f"{name}_{objective}"
-    if other != policy and training.shipped(other):
-        entries.append(Entry(f"regal ({other})", f"regal policy={other}",
-                             budget))
-    return entries
+    first = policies[0]
+    return [Entry("idrs", f"idrs policy={first}", budget),
+            *(Entry("regal" + ("" if policy.endswith("_paper") else
+                               f" ({policy})"), f"regal policy={policy}", budget)
+              for policy in policies),
+            Entry("regal, late", f"regal policy={first} decoder=paper-late",
+                  budget)]
 
 
 def entries_of(session, name, objective):
@@ -108,7 +108,8 @@ def part(session, name, objective, has_cp_sat):
         score = runs.score(entry, reference(session))
         if not score:
             continue
-        paper = known.get(entry.label.split(",")[0], (None, None))
+        original = re.match(r"[\w-]+", entry.label)[0]
+        paper = known.get(original, (None, None))
         rows.append((entry.label, *score[:5], score.gap, score.bound_gap,
                      score.seconds, *score[8:13], *paper))
         label = entry.label + smaller(session, score, count)
@@ -116,7 +117,7 @@ def part(session, name, objective, has_cp_sat):
                       number(score.deviation, "{:.3f}"), number(score.gap),
                       number(score.bound_gap), number(score.seconds, "{:.3f}"),
                       number(paper[0], "{:+.2f}"), number(paper[1]),
-                      published.SECONDS.get(entry.label.split(",")[0], "")
+                      published.SECONDS.get(original, "")
                       if (name, objective) == ("real", "memory") else ""))
     session.write_csv(f"table1_{name}_{objective}", FIELDS,
                       [(row[0], row[1], *row[2:5], *row[6:]) for row in rows])

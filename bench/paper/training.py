@@ -13,12 +13,22 @@ def shipped(name):
     return (ROOT / f"policies/{name}.policy").exists()
 
 
+def all_shipped(kind, objective):
+    """The policies for a set; that of the paper's features and actions first,
+    where there is one."""
+    return [name for name in (f"{kind}_{objective}_paper", f"{kind}_{objective}")
+            if shipped(name)]
+
+
 def best_shipped(kind, objective):
-    """The policy for a set, of the paper's chromosome where there is one."""
-    for name in (f"{kind}_{objective}_paper", f"{kind}_{objective}"):
-        if shipped(name):
-            return name
-    return None
+    """The one that is nearest to the paper."""
+    return next(iter(all_shipped(kind, objective)), None)
+
+
+def labelled(kind, objective):
+    """{label of a line: method}"""
+    return {"REGAL" if name.endswith("_paper") else "REGAL, our features":
+            f"regal policy={name}" for name in all_shipped(kind, objective)}
 
 
 # What a policy may differ in from the standard one of these trainings.

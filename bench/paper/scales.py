@@ -16,6 +16,7 @@ SCALES = {
         "synthetic_graphs": 1000, "real_graphs": 0, "most_ops": 10**9,
         # of Table 1, for methods with a policy; 0: all
         "policy_graphs": 0, "policy_seeds": 0,
+        "gas_steps": 1000,  # of policies of GAS that are not shipped; 0: without
         "seeds": "1,2,3", "evaluations": 5000,
         "limits": (1000, 2000, 5000, 10000, 20000, 50000),
         "limit_graphs": 50, "limit_seeds": "1",
@@ -31,7 +32,7 @@ SCALES = {
     },
     "quick": {
         "synthetic": 100, "synthetic_graphs": 20, "real_graphs": 20,
-        "most_ops": 400, "policy_graphs": 0, "policy_seeds": 0,
+        "most_ops": 400, "policy_graphs": 0, "policy_seeds": 0, "gas_steps": 200,
         "seeds": "1,2", "evaluations": 5000,
         "limits": (1000, 2000, 5000, 10000, 20000),
         "limit_graphs": 10, "limit_seeds": "1,2",
@@ -47,7 +48,7 @@ SCALES = {
     },
     "tiny": {
         "synthetic": 10, "synthetic_graphs": 2, "real_graphs": 3,
-        "most_ops": 70, "policy_graphs": 0, "policy_seeds": 0,
+        "most_ops": 70, "policy_graphs": 0, "policy_seeds": 0, "gas_steps": 2,
         "seeds": "1,2", "evaluations": 500,
         "limits": (450, 500, 900), "limit_graphs": 2, "limit_seeds": "1",
         "topologies": 2, "copies": 1,

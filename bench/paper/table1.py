@@ -17,12 +17,15 @@ def reference(session):
 
 
 def gas_policy(session, name, objective):
-    """The shipped one, or one that is trained here."""
+    """The shipped one, or one that is trained here, or none."""
     if training.shipped(f"{name}_{objective}_gas"):
         return f"{name}_{objective}_gas"
+    if not session.size("gas_steps"):
+        return None
     dataset = (sets.synthetic_set(session) if name == "synthetic" else
                sets.real_training_set(session, objective))
-    return training.train(session, dataset, objective, policy_kind="gas")
+    return training.train(session, dataset, objective,
+                          session.size("gas_steps"), policy_kind="gas")
 
 
 def regal_entries(session, name, objective, budget):
@@ -49,7 +52,7 @@ def entries_of(session, name, objective):
                Entry("local", "local", budget), reference(session),
                Entry("brkga, late", "brkga decoder=paper-late", budget),
                Entry("tuned", "tuned", budget),
-               Entry("gas", f"gas policy={gas}", budget),
+               *([Entry("gas", f"gas policy={gas}", budget)] if gas else []),
                *regal_entries(session, name, objective, budget),
                Entry("heft", "heft", "none"),
                Entry("climb", "climb", budget),

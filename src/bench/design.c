@@ -84,13 +84,15 @@ static bool is_setting(const regal_option_info *option) {
          !is_one_of(option->name, columns);
 }
 
-/* Mixes in the policies and settings of this name that are built in. */
-static void hash_shipped(const char *name, uint64_t *hash) {
-  for (const regal_shipped_policy *p = regal_shipped_policies; p->name; p++)
+/* Mixes in the policy, or the settings, of this name that are built in. */
+static void hash_shipped(const char *option, const char *name, uint64_t *hash) {
+  bool policy = !strcmp(option, "policy"), tuned = !strcmp(option, "settings");
+  const regal_shipped_policy *p = regal_shipped_policies;
+  for (; policy && p->name; p++)
     if (!strcmp(p->name, name))
       *hash = regal_hash_bytes(*hash, p->bytes, p->size);
   const regal_shipped_settings *s = regal_shipped_settings_table;
-  for (; s->name; s++)
+  for (; tuned && s->name; s++)
     if (!strcmp(s->name, name))
       *hash = regal_hash_bytes(*hash, s->bytes, s->size);
 }
@@ -121,7 +123,7 @@ static regal_status hash_files(regal_context *context,
     char value[REGAL_MOST_LIST];
     if (is_setting(option) && names_file(option) &&
         regal_option_text(options, i, value, sizeof value)) {
-      hash_shipped(value, hash);
+      hash_shipped(option->name, value, hash);
       REGAL_TRY(hash_file(context, value, hash));
     }
   }

@@ -87,7 +87,8 @@ def show(row):
     )
     print(f"{row['model']}:{row['batch']}:{row['mode']} {numbers} "
           f"difference {row['difference']:.1e} ({row['inductor_difference']:.1e}) "
-          f"planning {row['planning_s'] or 0:.1f} s {row['chosen']} "
+          f"planning {row['planning_s'] or 0:.1f} s, of which "
+          f"{row['measuring_s'] or 0:.1f} s measuring, {row['chosen']} "
           f"{row['calls']} {row['warnings']}", flush=True)
 
 

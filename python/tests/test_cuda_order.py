@@ -73,10 +73,9 @@ def issue(monkeypatch, program, schedule):
     monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "stream", stream)
     issued = Issued(program, current)
-    streams = [Stream() for _ in range(schedule.streams)]
-    main = streams[0]
-    cuda._Recorder(issued, schedule, [], streams).record()
-    return issued, main
+    recorder = cuda._Recorder(issued, schedule, [], cuda.Lanes())
+    recorder.record()
+    return issued, recorder.main
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda p: p.stem)

@@ -11,12 +11,16 @@ A recorded graph has no streams, only edges between kernels. So the urgent
 kernels of a stream can be issued on a second stream, of a higher priority, at
 the price of no wait: their edges are the same, and the graph keeps their
 priority (PyTorch 2.10 and later; earlier ones ignore it).
+
+Graphs that are only timed, one after the other, share their memory (`Workshop`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import time
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 import torch
 
@@ -40,6 +44,12 @@ class Captured:
         self.results = results
         #: Whether results are copied before they are handed out.
         self.is_copied = False
+        #: Places of results that are handed out as copies, and as new tensors
+        #: on the same memory; others are handed out as they are.
+        self.copied: List[int] = []
+        self.fresh: List[int] = []
+        self._lent: List[torch.Tensor] = []
+        self._idle_lent: List[int] = []
         # The inputs are not kept: a backward graph's are a forward graph's
         # results, which would never be free again.
         given = {t.untyped_storage()._cdata for t in tensors_of(list(args))}
@@ -52,63 +62,131 @@ class Captured:
     def replay(self) -> None:
         self.graph.replay()
 
+    def lend(self, places: Sequence[int]) -> None:
+        """These results are handed out as they are.
+
+        A new tensor for each takes the host longer than all that a call does
+        otherwise, where a forward pass saves hundreds.
+        """
+        self._lent = [self.results[at] for at in places]
+        self._idle_lent = self._holders()
+
+    def _holders(self) -> List[int]:
+        """Of each lent tensor: those in Python, and those in C++."""
+        count = sys.getrefcount
+        return [count(t) + t._use_count() for t in self._lent]
+
     @property
     def is_free(self) -> bool:
         """Whether nobody outside holds what the last replay returned."""
         count = torch._C._storage_Use_Count
-        return all(count(storage) <= idle for storage, idle in self._idle)
+        return all(
+            count(storage) <= idle for storage, idle in self._idle
+        ) and all(
+            now <= idle for now, idle in zip(self._holders(), self._idle_lent)
+        )
+
+
+class Lanes:
+    """Streams for captures, by their number in a schedule."""
+
+    def __init__(self) -> None:
+        self._plain: Dict[int, torch.cuda.Stream] = {}
+        self._urgent: Dict[int, torch.cuda.Stream] = {}
+
+    def plain(self, number: int) -> torch.cuda.Stream:
+        if number not in self._plain:
+            self._plain[number] = torch.cuda.Stream()
+        return self._plain[number]
+
+    def urgent(self, number: int) -> torch.cuda.Stream:
+        if number not in self._urgent:
+            self._urgent[number] = torch.cuda.Stream(priority=_URGENT)
+        return self._urgent[number]
+
+
+class Workshop:
+    """Memory and streams of graphs that are replayed one after the other, and
+    whose results nobody reads.
+
+    PyTorch's own `torch.cuda.graph` empties the allocator's cache before each
+    capture, and gives it new memory from the device: this takes longer than
+    most kernels. Here a capture gets the memory of those before.
+    """
+
+    def __init__(self) -> None:
+        self.lanes = Lanes()
+        self._pool = torch.cuda.graph_pool_handle()
+        #: A pool lives as long as a graph of it.
+        self._last: Optional[torch.cuda.CUDAGraph] = None
+
+    @contextlib.contextmanager
+    def recording(
+        self, graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream
+    ) -> Iterator[None]:
+        with torch.cuda.stream(stream):
+            graph.capture_begin(pool=self._pool)
+            try:
+                yield
+            finally:
+                graph.capture_end()
+        self._last = graph
 
 
 def capture(
-    traced: Traced, schedule: Schedule, args: Sequence[Any]
+    traced: Traced,
+    schedule: Schedule,
+    args: Sequence[Any],
+    workshop: Optional[Workshop] = None,
 ) -> Captured:
-    """Captures the schedule on the tensors `args`. Nothing runs yet."""
-    main = torch.cuda.Stream()
-    main.wait_stream(torch.cuda.current_stream())
-    streams = [main] + [
-        torch.cuda.Stream() for _ in range(schedule.streams - 1)
-    ]
+    """Captures the schedule on the tensors `args`. Nothing runs yet.
+
+    What was captured in a workshop can be timed, but has no results.
+    """
+    lanes = workshop.lanes if workshop else Lanes()
+    recorder = _Recorder(traced, schedule, args, lanes)
+    recorder.main.wait_stream(torch.cuda.current_stream())
     graph = torch.cuda.CUDAGraph()
-    with torch.no_grad(), torch.cuda.graph(graph, stream=main):
-        results = _Recorder(traced, schedule, args, streams).record()
-    return Captured(graph, results, args)
+    recording = (
+        workshop.recording(graph, recorder.main)
+        if workshop
+        else torch.cuda.graph(graph, stream=recorder.main)
+    )
+    with torch.no_grad(), recording:
+        results = recorder.record()
+    return Captured(graph, [] if workshop else results, args)
 
 
 class _Recorder:
     """Issues the launches of a schedule while CUDA records them."""
 
-    def __init__(self, traced, schedule, args, streams):
-        self.traced, self.schedule, self.streams = traced, schedule, streams
+    def __init__(self, traced, schedule, args, lanes):
+        self.traced, self.schedule, self.lanes = traced, schedule, lanes
         self.env = traced.inputs(list(args))
         self.events: Dict[int, torch.cuda.Event] = {}
-        #: Of each stream: where urgent kernels are issued, and where the last
-        #: kernel was.
-        self.urgent: Dict[int, torch.cuda.Stream] = {}
+        #: Of each stream of the plan: where the last kernel was issued.
         self.latest: Dict[int, torch.cuda.Stream] = {}
+        launches = schedule.launches
+        self.first = launches[0].stream if launches else 0
+        #: Where the capture begins and ends: the stream of the first launch.
+        self.main = lanes.plain(self.first)
 
     def record(self) -> List[Any]:
         """Returns the program's results."""
-        first = self.schedule.launches[0].stream if self.schedule.launches else 0
-        # The stream that capture began on takes the first launch's place.
-        self.streams[0], self.streams[first] = (
-            self.streams[first],
-            self.streams[0],
-        )
-        main = self.streams[first]
         for buffer in self.schedule.early:
             self.allocate(buffer)
         start = torch.cuda.Event()
-        start.record(main)
-        self.latest[first] = main
+        start.record(self.main)
+        self.latest[self.first] = self.main
         for launch in self.schedule.launches:
             if launch.stream not in self.latest:
-                stream = self.streams[launch.stream]
+                stream = self.lanes.plain(launch.stream)
                 stream.wait_event(start)
                 self.latest[launch.stream] = stream
             self.launch(launch)
         for stream in self.latest.values():
-            if stream is not main:
-                main.wait_stream(stream)
+            if stream is not self.main:
+                self.main.wait_stream(stream)
         return self.traced.results(self.env)
 
     def launch(self, launch: Launch) -> None:
@@ -117,7 +195,7 @@ class _Recorder:
             stream.wait_event(self.events[other])
         self.traced.release(launch.releases, self.env)
         node = self.traced.kernels[launch.kernel]
-        with torch.cuda.stream(self.streams[launch.stream]):
+        with torch.cuda.stream(self.lanes.plain(launch.stream)):
             for buffer in launch.allocates:
                 self.allocate(buffer)
         with torch.cuda.stream(stream):
@@ -129,11 +207,8 @@ class _Recorder:
 
     def stream_of(self, launch: Launch) -> torch.cuda.Stream:
         """Where the kernel is issued, after the last one of its stream."""
-        stream = self.streams[launch.stream]
-        if launch.is_urgent:
-            if launch.stream not in self.urgent:
-                self.urgent[launch.stream] = torch.cuda.Stream(priority=_URGENT)
-            stream = self.urgent[launch.stream]
+        lane = self.lanes.urgent if launch.is_urgent else self.lanes.plain
+        stream = lane(launch.stream)
         if stream is not self.latest[launch.stream]:
             stream.wait_stream(self.latest[launch.stream])
             self.latest[launch.stream] = stream
@@ -172,11 +247,8 @@ def time_us(captured: Captured, repeats: int = 20, rounds: int = 7) -> float:
 
 
 class Timer:
-    """Times schedules, and keeps the last captures to time them again.
-
-    A capture takes longer than timing it. Captures hold memory, so large ones
-    are not kept.
-    """
+    """Times schedules, and keeps the last captures to time them again: a
+    capture takes longer than timing it."""
 
     def __init__(
         self,
@@ -186,19 +258,10 @@ class Timer:
     ):
         self.capture, self.time_one, self.most = capture, time_one, most
         self.kept: Dict[Any, Captured] = {}
-        self.largest_bytes = _free_bytes() // (4 * most)
 
     def __call__(self, schedule: Schedule) -> float:
         captured = self.kept.pop(schedule.key, None) or self.capture(schedule)
-        if schedule.held_bytes <= self.largest_bytes:
-            self.kept[schedule.key] = captured
-            if len(self.kept) > self.most:
-                del self.kept[next(iter(self.kept))]
+        self.kept[schedule.key] = captured
+        if len(self.kept) > self.most:
+            del self.kept[next(iter(self.kept))]
         return self.time_one(captured)
-
-
-def _free_bytes() -> int:
-    """Of the device; without one nothing is captured there."""
-    if not torch.cuda.is_available():
-        return 1 << 30
-    return int(torch.cuda.mem_get_info()[0])

@@ -21,6 +21,7 @@ import torch
 from torch.fx import Node
 
 from ..streams.schedule import one_stream
+from .cuda import Workshop
 from .trace import Traced
 
 _IN_A_ROW = 10
@@ -37,14 +38,15 @@ def _description(value: Any) -> Any:
     return repr(value)
 
 
-def _time_on_gpu(call, stream: torch.cuda.Stream) -> float:
+def _time_on_gpu(call, workshop: Workshop) -> float:
     """Nanoseconds of one call, launched many times from a CUDA graph."""
+    stream = workshop.lanes.plain(0)
     with torch.cuda.stream(stream):
         call()
         begin = torch.cuda.Event(enable_timing=True)
         end = torch.cuda.Event(enable_timing=True)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
+        with workshop.recording(graph, stream):
             keep = [call() for _ in range(_IN_A_ROW)]
         graph.replay()
         best = float("inf")
@@ -71,19 +73,19 @@ def measure(traced: Traced, args: Sequence[Any]) -> None:
     """Sets `run_ns` of the program's kernels."""
     known: Dict[Any, float] = {}
     env = traced.inputs(list(args))
-    stream = torch.cuda.Stream() if torch.cuda.is_available() else None
+    workshop = Workshop() if torch.cuda.is_available() else None
     with torch.no_grad():
         for launch in one_stream(traced.program).launches:
             node = traced.kernels[launch.kernel]
             traced.release(launch.releases, env)
-            ns = _measure_one(traced, node, env, known, stream)
+            ns = _measure_one(traced, node, env, known, workshop)
             traced.program.kernels[launch.kernel].run_ns = max(1, round(ns))
             traced.step(node, env)
-    if stream is not None:
+    if workshop is not None:
         torch.cuda.synchronize()
 
 
-def _measure_one(traced, node: Node, env, known, stream) -> float:
+def _measure_one(traced, node: Node, env, known, workshop) -> float:
     args, kwargs = torch.fx.map_arg(
         (node.args, dict(node.kwargs)), lambda n: traced.value(n, env)
     )
@@ -96,5 +98,5 @@ def _measure_one(traced, node: Node, env, known, stream) -> float:
             t.is_cuda for t in torch.utils._pytree.tree_leaves((args, kwargs))
             if isinstance(t, torch.Tensor)
         )
-        known[key] = _time_on_gpu(call, stream) if on_gpu else _time_on_cpu(call)
+        known[key] = _time_on_gpu(call, workshop) if on_gpu else _time_on_cpu(call)
     return known[key]

@@ -144,10 +144,11 @@ class PlannedGraph:
             self._run_plainly(own)  # kernels are tuned at their first call
         measure(self.traced, own)
         measured = time.perf_counter()
+        workshop = cuda.Workshop()
         best, tried = choose(
             self.traced.program,
             self.settings,
-            cuda.Timer(lambda s: cuda.capture(self.traced, s, own)),
+            cuda.Timer(lambda s: cuda.capture(self.traced, s, own, workshop)),
             self.seconds - (measured - began),
         )
         self.report = Report(

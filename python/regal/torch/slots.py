@@ -114,20 +114,34 @@ class Slots:
         return self._hand_out(captured, args)
 
     def _hand_out(self, captured: Captured, args: Sequence[Any]) -> List[Any]:
-        results = []
-        visible = self.visible or 0
-        for at, value in enumerate(captured.results):
-            if at in self.passed_on:
-                results.append(args[self.passed_on[at]])
-            elif at in self.views:
-                results.append(self.views[at].of(args))
-            elif not isinstance(value, torch.Tensor):
-                results.append(value)
-            elif captured.is_copied or at < visible:
-                results.append(value.clone())
-            else:
-                results.append(value.detach())
+        results = list(captured.results)
+        for at, i in self.passed_on.items():
+            results[at] = args[i]
+        for at, view in self.views.items():
+            results[at] = view.of(args)
+        for at in captured.copied:
+            results[at] = results[at].clone()
+        for at in captured.fresh:
+            results[at] = results[at].detach()
         return results
+
+    def _decide_manner(self, captured: Captured) -> None:
+        """How the results of a new capture are handed out: what a forward pass
+        saves as it is, so that the host need not touch it."""
+        own = [
+            at
+            for at, value in enumerate(captured.results)
+            if isinstance(value, torch.Tensor)
+            and at not in self.passed_on
+            and at not in self.views
+        ]
+        if captured.is_copied:
+            captured.copied = own
+        elif self.visible is None:
+            captured.fresh = own
+        else:
+            captured.copied = [at for at in own if at < self.visible]
+            captured.lend([at for at in own if at >= self.visible])
 
     def _direct(self, args: Sequence[Any]) -> Optional[Captured]:
         """A free capture on the very tensors of this call, if worth it."""
@@ -208,6 +222,7 @@ class Slots:
             return None
         captured = self.capture(inputs())
         captured.is_copied = len(slots) == _UNCOPIED
+        self._decide_manner(captured)
         slots.append(captured)
         self.calls["captured"] += 1
         self.calls[kind] += 1

@@ -2,7 +2,8 @@
 """The order that a recorded CUDA graph has, without a GPU.
 
 Streams and events are replaced by ones that note what is known to have ended:
-what CUDA would record as edges of the graph.
+what CUDA would record as edges of the graph. Memory is given out and again as
+PyTorch's allocator does.
 """
 import contextlib
 import pathlib
@@ -13,67 +14,120 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from regal.streams.program import Program  # noqa: E402
-from regal.streams.schedule import make_schedule  # noqa: E402
+from regal.streams.schedule import (  # noqa: E402
+    by_chains,
+    make_schedule,
+    urgent_order,
+)
 from regal.streams.urgency import with_urgency  # noqa: E402
 from regal.torch import cuda  # noqa: E402
 
 RECORDED = sorted((pathlib.Path(__file__).parent / "programs").glob("*.json"))
 
 
+class Handle:
+    """A stream of CUDA. PyTorch has 32 of each priority, and gives them out in
+    turn: two of its streams may be the same."""
+
+    def __init__(self, priority):
+        self.priority, self.ended, self.free = priority, set(), []
+
+
+class Device:
+    def __init__(self):
+        self.handles = {p: [Handle(p) for _ in range(32)] for p in (0, -1)}
+        self.given = {0: 7, -1: 0}
+        self.current = []
+
+    def stream(self, priority=0):
+        self.given[priority] += 1
+        at = self.given[priority] % 32
+        return Stream(self.handles[priority][at], (priority, at))
+
+
 class Stream:
-    def __init__(self, priority=0):
-        self.priority, self.ended = priority, set()
+    def __init__(self, handle, cuda_stream):
+        self.handle, self.cuda_stream = handle, cuda_stream
 
     def wait_event(self, event):
-        self.ended |= event.ended
+        self.handle.ended |= event.ended
 
     def wait_stream(self, other):
-        self.ended |= other.ended
+        self.handle.ended |= other.handle.ended
 
 
 class Event:
     def record(self, stream):
-        self.ended = set(stream.ended)
+        self.ended = set(stream.handle.ended)
 
 
 class Issued:
-    """Takes the place of a traced graph: notes where kernels are issued."""
+    """Takes the place of a traced graph: notes where kernels are issued, and
+    which memory they get. A block that was freed is what its stream gets next,
+    as from PyTorch's allocator; sizes are not looked at."""
 
-    def __init__(self, program, current):
+    def __init__(self, program, device):
         self.kernels = range(len(program.kernels))
-        self.current, self.allocator_of = current, {}
+        self.program, self.device = program, device
+        temporary = [b for b, buffer in enumerate(program.buffers)
+                     if buffer.role == "temporary"]
+        # Some kernels allocate what they write themselves.
+        self.allocator_of = {b: b for b in temporary if b % 3}
+        self.by_kernel = {b for b in temporary if not b % 3}
         self.known, self.priority = {}, {}
+        self.users_of, self.block_of, self.owner = {}, {}, {}
 
     def inputs(self, args):
         return {}
 
+    def value(self, buffer, env):
+        if buffer not in self.block_of:
+            handle = self.device.current[-1].handle
+            block = handle.free.pop() if handle.free else len(self.users_of)
+            self.users_of.setdefault(block, set())
+            self.block_of[buffer] = block
+            self.owner[block] = handle
+            env[buffer] = frozenset(self.users_of[block])  # of lives before
+
     def release(self, buffers, env):
-        pass
+        for buffer in buffers:
+            if buffer in env:
+                block = self.block_of[buffer]
+                self.owner[block].free.append(block)
 
     def results(self, env):
         return []
 
     def step(self, kernel, env):
-        stream = self.current[-1]
-        self.known[kernel] = set(stream.ended)
-        self.priority[kernel] = stream.priority
-        stream.ended.add(kernel)
+        handle = self.device.current[-1].handle
+        self.known[kernel] = set(handle.ended)
+        self.priority[kernel] = handle.priority
+        given = self.program.kernels[kernel]
+        for access in given.writes:
+            if access.buffer in self.by_kernel:
+                self.value(access.buffer, env)
+        for access in (*given.reads, *given.writes):
+            if access.buffer in env:
+                assert handle.ended.issuperset(env[access.buffer] - {kernel})
+                self.users_of[self.block_of[access.buffer]].add(kernel)
+        handle.ended.add(kernel)
 
 
 def issue(monkeypatch, program, schedule):
-    current = []
+    device = Device()
 
     @contextlib.contextmanager
     def stream(given):
-        current.append(given)
+        device.current.append(given)
         yield
-        current.pop()
+        device.current.pop()
 
-    monkeypatch.setattr(torch.cuda, "Stream", Stream)
+    monkeypatch.setattr(torch.cuda, "Stream", device.stream)
     monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "stream", stream)
-    issued = Issued(program, current)
+    issued = Issued(program, device)
     recorder = cuda._Recorder(issued, schedule, [], cuda.Lanes())
+    device.current.append(recorder.main)
     recorder.record()
     return issued, recorder.main
 
@@ -98,4 +152,27 @@ def test_kernels_start_after_what_they_depend_on(monkeypatch, path, share):
         earlier.add(launch.kernel)
         expected = -1 if launch.is_urgent else 0
         assert issued.priority[launch.kernel] == expected
-    assert main.ended == set(order)  # the graph ends when all have ended
+    assert main.handle.ended == set(order)  # the graph ends when all have ended
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda p: p.stem)
+@pytest.mark.parametrize("share", [None, 0.0, 0.02, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_memory_is_given_again_when_its_users_have_ended(
+    monkeypatch, path, share, seed
+):
+    """Also with more streams than CUDA's are given out."""
+    program = Program.from_json(path.read_text())
+    draw = random.Random(seed)
+    order = list(range(len(program.kernels)))
+    schedules = [by_chains(program), by_chains(program, urgent_order(program))]
+    for streams in (3, 40, 100):
+        place = [draw.randrange(streams) for _ in order]
+        schedules.append(make_schedule(program, order, place))
+    for schedule in schedules:
+        if share is not None:
+            schedule = with_urgency(program, schedule, share)
+        issued, main = issue(monkeypatch, program, schedule)
+        assert main.handle.ended == set(order)
+        for kernel, before in enumerate(program.dependencies):
+            assert issued.known[kernel].issuperset(before)

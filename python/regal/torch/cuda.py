@@ -28,12 +28,15 @@ from ..streams.schedule import Launch, Schedule
 from .trace import Traced, tensors_of
 
 
-#: Replays before a graph is timed.
+#: Replays before a graph is timed, and in each round, for about so long.
 _WARMING_S = 0.02
+_ROUND_S = 0.01
 #: Captures that a `Timer` keeps: about as many as are tried.
 _KEPT = 32
 #: For `torch.cuda.Stream`: lower numbers come first.
 _URGENT = -1
+#: CUDA's streams of a priority that PyTorch gives out.
+_STREAMS = 32
 
 
 class Captured:
@@ -88,21 +91,35 @@ class Captured:
 
 
 class Lanes:
-    """Streams for captures, by their number in a schedule."""
+    """CUDA's streams for the streams of a schedule: two each, one of them for
+    urgent kernels.
+
+    PyTorch has 32 of each priority and gives them out in turn. A schedule may
+    have more streams; then some share a lane and follow each other. They must
+    share both of its streams: memory that was freed in a lane goes to the next
+    kernel that asks for it there, and that one must start after all before it.
+    """
 
     def __init__(self) -> None:
-        self._plain: Dict[int, torch.cuda.Stream] = {}
-        self._urgent: Dict[int, torch.cuda.Stream] = {}
+        lanes = zip(_distinct_streams(0), _distinct_streams(_URGENT))
+        self._lanes = list(lanes)
 
-    def plain(self, number: int) -> torch.cuda.Stream:
-        if number not in self._plain:
-            self._plain[number] = torch.cuda.Stream()
-        return self._plain[number]
+    def lane_of(self, stream: int) -> int:
+        return stream % len(self._lanes)
 
-    def urgent(self, number: int) -> torch.cuda.Stream:
-        if number not in self._urgent:
-            self._urgent[number] = torch.cuda.Stream(priority=_URGENT)
-        return self._urgent[number]
+    def plain(self, stream: int) -> torch.cuda.Stream:
+        return self._lanes[self.lane_of(stream)][0]
+
+    def urgent(self, stream: int) -> torch.cuda.Stream:
+        return self._lanes[self.lane_of(stream)][1]
+
+
+def _distinct_streams(priority: int) -> List[torch.cuda.Stream]:
+    found: Dict[Any, torch.cuda.Stream] = {}
+    for _ in range(2 * _STREAMS):
+        stream = torch.cuda.Stream(priority=priority)
+        found.setdefault(stream.cuda_stream, stream)
+    return list(found.values())[:_STREAMS]
 
 
 class Workshop:
@@ -164,7 +181,7 @@ class _Recorder:
         self.traced, self.schedule, self.lanes = traced, schedule, lanes
         self.env = traced.inputs(list(args))
         self.events: Dict[int, torch.cuda.Event] = {}
-        #: Of each stream of the plan: where the last kernel was issued.
+        #: Of each lane: where the last kernel was issued.
         self.latest: Dict[int, torch.cuda.Stream] = {}
         launches = schedule.launches
         self.first = launches[0].stream if launches else 0
@@ -177,12 +194,12 @@ class _Recorder:
             self.allocate(buffer)
         start = torch.cuda.Event()
         start.record(self.main)
-        self.latest[self.first] = self.main
+        self.latest[self.lanes.lane_of(self.first)] = self.main
         for launch in self.schedule.launches:
-            if launch.stream not in self.latest:
-                stream = self.lanes.plain(launch.stream)
-                stream.wait_event(start)
-                self.latest[launch.stream] = stream
+            lane = self.lanes.lane_of(launch.stream)
+            if lane not in self.latest:
+                self.latest[lane] = self.lanes.plain(lane)
+                self.latest[lane].wait_event(start)
             self.launch(launch)
         for stream in self.latest.values():
             if stream is not self.main:
@@ -206,12 +223,13 @@ class _Recorder:
             self.events[launch.kernel] = event
 
     def stream_of(self, launch: Launch) -> torch.cuda.Stream:
-        """Where the kernel is issued, after the last one of its stream."""
-        lane = self.lanes.urgent if launch.is_urgent else self.lanes.plain
-        stream = lane(launch.stream)
-        if stream is not self.latest[launch.stream]:
-            stream.wait_stream(self.latest[launch.stream])
-            self.latest[launch.stream] = stream
+        """Where the kernel is issued, after the last one of its lane."""
+        lane = self.lanes.lane_of(launch.stream)
+        is_urgent = launch.is_urgent
+        stream = self.lanes.urgent(lane) if is_urgent else self.lanes.plain(lane)
+        if stream is not self.latest[lane]:
+            stream.wait_stream(self.latest[lane])
+            self.latest[lane] = stream
         return stream
 
     def allocate(self, buffer: int) -> None:
@@ -220,23 +238,18 @@ class _Recorder:
             self.traced.value(node, self.env)
 
 
-def time_us(captured: Captured, repeats: int = 20, rounds: int = 7) -> float:
+def time_us(captured: Captured, most: int = 20, rounds: int = 7) -> float:
     """Microseconds of one replay: the best of rounds of back-to-back ones.
 
     Clocks drift and others use the device; what they add is never negative. A
     device that was idle while the graph was captured is slower at first.
     """
-    end_of_warming = time.perf_counter() + _WARMING_S
-    while True:
-        for _ in range(5):
-            captured.replay()
-        torch.cuda.synchronize()
-        if time.perf_counter() > end_of_warming:
-            break
+    repeats = max(2, min(most, int(_ROUND_S / _warm_up(captured))))
     best = float("inf")
     for _ in range(rounds):
         begin = torch.cuda.Event(enable_timing=True)
         end = torch.cuda.Event(enable_timing=True)
+        captured.replay()  # while it runs, the host launches the next ones
         begin.record()
         for _ in range(repeats):
             captured.replay()
@@ -244,6 +257,18 @@ def time_us(captured: Captured, repeats: int = 20, rounds: int = 7) -> float:
         end.synchronize()
         best = min(best, begin.elapsed_time(end) * 1e3 / repeats)
     return best
+
+
+def _warm_up(captured: Captured) -> float:
+    """Replays for a while; returns the seconds of one replay, about."""
+    began, replays, elapsed = time.perf_counter(), 0, 0.0
+    while elapsed < _WARMING_S:
+        for _ in range(2):
+            captured.replay()
+        torch.cuda.synchronize()
+        replays += 2
+        elapsed = time.perf_counter() - began
+    return elapsed / replays
 
 
 class Timer:

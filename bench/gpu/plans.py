@@ -104,6 +104,8 @@ def main():
                         help="leave out what report.py makes predictions of")
     parser.add_argument("--tune", action="store_true",
                         help="measure max-autotune at the end")
+    parser.add_argument("--tune-only", action="store_true",
+                        help="measure nothing but max-autotune")
     parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--done", action="append", default=[], metavar="DUMP",
@@ -136,10 +138,13 @@ def main():
 
     found = [case for case in found if case not in measured]
     action = "measure-only" if given.no_predictions else "measure"
-    in_parallel(action, found, given.jobs, end - 20, done)
-    if given.tune:
+    if not given.tune_only:
+        in_parallel(action, found, given.jobs, end - 20, done)
+    if given.tune or given.tune_only:
+        # One at a time, on all cores: it compiles some twenty variants of each
+        # product and convolution before it times them.
         left = [(n, 1, "infer") for n in FIRST if (n, 1, "infer") not in tuned]
-        in_parallel("tune", left, len(left), end - 20, done, threads=2)
+        in_parallel("tune", left, 1, end - 20, done, threads=os.cpu_count())
 
 
 def known_cases(paths):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables and a figure of what plans.py measured.
 
-  report.py FOLDER DUMP.json... [--again DUMP.json]
+  report.py FOLDER DUMP.json... [--again DUMP.json]...
 
 Writes FOLDER/plans.csv (a row per model, batch and mode), predictions.csv (a
 row per plan that was tried at batch 1), README.md with both as tables, and, by
@@ -202,7 +202,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
     parser.add_argument("dumps", nargs="+")
-    parser.add_argument("--again", metavar="DUMP")
+    parser.add_argument("--again", metavar="DUMP", action="append", default=[])
     given = parser.parse_args()
     folder = given.folder
     rows = merged(given.dumps)
@@ -219,7 +219,7 @@ def main():
         print("\n".join(f"- {b}" for b in builds) + "\n", file=file)
         print("\n".join(plan_table(plans)) + "\n", file=file)
         if given.again:
-            again = list(plan_rows(merged([given.again])))
+            again = list(plan_rows(merged(given.again)))
             write_csv(os.path.join(folder, "again.csv"), PLAN_FIELDS, again)
             print("## Measured again\n\nInference at batch 1, in another run, "
                   "while the other cores of the machine were busy.\n\n"

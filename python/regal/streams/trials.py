@@ -43,9 +43,10 @@ URGENT_CHAINS = "a stream for each chain, longest first"
 #: Where the longest chain takes more than this share of the work, streams
 #: cannot gain anything that is worth a search.
 _WORTH = 0.98
-#: So many plans are tried whatever the time: one stream, chains, heft, and one
-#: of the search.
+#: So many plans are tried whatever the time: one stream, chains, heft, one of
+#: the search; then the best of them with urgent kernels first.
 _ALWAYS = 5
+_ALWAYS_URGENT = 1
 #: How often the leaders are timed again; at least twice, then while there is
 #: time, for which this share of it is kept. A few leaders are timed more often:
 #: replays of a chain were up to 8% slower in a short trial than in the calls
@@ -204,11 +205,13 @@ def choose(
     now = time.monotonic()
     end, last_plan = now + seconds, now + (1 - _FINAL_SHARE) * seconds
     tried: List[Candidate] = []
-    _try_all(first_round(program, settings), tried, time_us, last_plan)
+    first = first_round(program, settings)
+    _try_all(first, tried, time_us, last_plan, _ALWAYS)
     best = min(tried, key=_measured)
     if len(tried) > 1:
         leaders = sorted(tried, key=_measured)[:2]
-        _try_all(urgent_round(program, leaders), tried, time_us, last_plan)
+        urgent = urgent_round(program, leaders)
+        _try_all(urgent, tried, time_us, last_plan, _ALWAYS_URGENT)
     if len(tried) > 1 and best.label != ONE_STREAM:
         around = next_round(program, settings, best)
         _try_all(around, tried, time_us, last_plan)
@@ -264,14 +267,16 @@ def _try_all(
     tried: List[Candidate],
     time_us: Callable[[Schedule], float],
     end: float,
+    least: int = 0,
 ) -> None:
-    """Times what is new; stops at `end`, but not before `_ALWAYS` plans."""
+    """Times what is new until `end`, but not fewer than `least`."""
     known = {candidate.schedule.key for candidate in tried}
-    for candidate in found:
+    wanted = len(tried) + least
+    while len(tried) < wanted or time.monotonic() < end:
+        candidate = next(found, None)
+        if candidate is None:
+            return
         if candidate.schedule.key not in known:
             known.add(candidate.schedule.key)
             candidate.measured_us = time_us(candidate.schedule)
             tried.append(candidate)
-        is_enough = len(tried) >= _ALWAYS
-        if is_enough and time.monotonic() > end:
-            return

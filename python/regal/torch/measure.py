@@ -24,7 +24,7 @@ from ..streams.schedule import one_stream
 from .cuda import Workshop
 from .trace import Traced
 
-_IN_A_ROW = 10
+_IN_A_ROW = 6
 _REPLAYS = 3
 
 

@@ -66,14 +66,15 @@ class Issued:
     which memory they get. A block that was freed is what its stream gets next,
     as from PyTorch's allocator; sizes are not looked at."""
 
-    def __init__(self, program, device):
+    def __init__(self, program, device, early):
         self.kernels = range(len(program.kernels))
         self.program, self.device = program, device
-        temporary = [b for b, buffer in enumerate(program.buffers)
-                     if buffer.role == "temporary"]
-        # Some kernels allocate what they write themselves.
-        self.allocator_of = {b: b for b in temporary if b % 3}
-        self.by_kernel = {b for b in temporary if not b % 3}
+        temporary = {b for b, buffer in enumerate(program.buffers)
+                     if buffer.role == "temporary"}
+        # Some kernels allocate what they write themselves; never what several
+        # kernels fill in no order.
+        self.by_kernel = {b for b in temporary if not b % 3} - set(early)
+        self.allocator_of = {b: b for b in temporary - self.by_kernel}
         self.known, self.priority = {}, {}
         self.users_of, self.block_of, self.owner = {}, {}, {}
 
@@ -125,7 +126,7 @@ def issue(monkeypatch, program, schedule):
     monkeypatch.setattr(torch.cuda, "Stream", device.stream)
     monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "stream", stream)
-    issued = Issued(program, device)
+    issued = Issued(program, device, schedule.early)
     recorder = cuda._Recorder(issued, schedule, [], cuda.Lanes())
     device.current.append(recorder.main)
     recorder.record()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantiles by Newton's method on genes, within a bracket. A table has 128
+/* Quantiles by Newton's method on genes, within a bracket, or from power series
+ * where the distribution is narrow (evolve/beta_pieces.h). A table has 128
  * parts: its first and last part and the ends of all parts are exact; the
  * quantiles between are interpolated, which is far below what a search can
  * notice and makes a table take well under a millisecond. Where a nearly
@@ -8,6 +9,8 @@
 #include "evolve/beta_tables.h"
 
 #include <math.h>
+
+#include "evolve/beta_pieces.h"
 
 #define FAR_APART (REGAL_GENE_LARGEST / 32)
 
@@ -65,6 +68,7 @@ double regal_beta_cdf(double a, double b, double x) {
 
 typedef struct shape {
   double a, b, log_beta_ab;
+  const regal_beta_pieces *pieces; /* NULL if it is not narrow */
 } shape;
 
 /* Newton's next x on the way to the quantile u. On logarithms, since tails are
@@ -88,8 +92,8 @@ static regal_gene clip(double gene, regal_gene low, regal_gene high) {
 
 /* The gene g with cdf(g) < u <= cdf(g + 1), between two genes. Newton's steps,
  * and a bisection for every fifth, since Newton's may become very small. */
-static regal_gene quantile(const shape *s, double u, regal_gene low,
-                           regal_gene high) {
+static regal_gene search(const shape *s, double u, regal_gene low,
+                         regal_gene high) {
   regal_gene guess = low + (high - low) / 2;
   for (int i = 1; low < high; i++) {
     double x = (guess + 1) * 0x1p-24, slope;
@@ -106,6 +110,14 @@ static regal_gene quantile(const shape *s, double u, regal_gene low,
                             : low + (high - low) / 2;
   }
   return low;
+}
+
+static regal_gene quantile(const shape *s, double u, regal_gene low,
+                           regal_gene high) {
+  if (!s->pieces)
+    return search(s, u, low, high);
+  double x = regal_beta_pieces_quantile(s->pieces, u);
+  return clip(ceil(x * 0x1p24) - 1, low, high);
 }
 
 static double level(int i) {
@@ -142,7 +154,12 @@ void regal_beta_table(double a, double b, regal_gene *table) {
     STEP = REGAL_BETA_QUANTILES / 128,
     EDGE = LAST - STEP + 1
   };
-  shape s = {a, b, log_beta(a, b)};
+  regal_beta_pieces pieces;
+  shape s = {a, b, log_beta(a, b), NULL};
+  if (regal_beta_is_narrow(a, b)) {
+    regal_beta_pieces_make(&pieces, a, b);
+    s.pieces = &pieces;
+  }
   table[0] = quantile(&s, level(0), 0, REGAL_GENE_LARGEST);
   table[LAST] = quantile(&s, level(LAST), table[0], REGAL_GENE_LARGEST);
   table[EDGE] = quantile(&s, level(EDGE), table[0], table[LAST]);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
+#include "evolve/beta_pieces.h"
 #include "evolve/proposal.h"
 
 #define LAST (REGAL_BETA_QUANTILES - 1)
@@ -18,28 +20,29 @@
 static regal_gene table[REGAL_BETA_QUANTILES];
 
 /* Values by hypergeometric series and quadrature with 30 digits. */
+static const struct {
+  double a, b, x, p;
+} known[] = {
+    {1, 1, 0.25, 0.25},
+    {2, 5, 0.3, 0.579825},
+    {5, 2, 0.3, 0.010935},
+    {6, 1, 0.8, 0.262144},
+    {3, 7, 0.001, 8.3622755160539816e-8},
+    {0.5, 0.5, 0.1, 0.20483276469913346},
+    {0.5, 0.5, 0.9, 0.79516723530086657},
+    {0.0625 / 17, 1 / 17.0, 0.5, 0.94132162861551752},
+    {0.0625 / 17, 1 / 17.0, 1e-6, 0.89487019424937695},
+    {256 / 17.0, 16 / 17.0, 0.97, 0.60336180649450899},
+    {100, 100, 0.52, 0.71403284718774113},
+    {10000, 30000, 0.2525, 0.87576431560476352},
+    {1e5, 2e5, 1 / 3.0, 0.50017167751054071},
+    {1e6, 1e6, 0.5005, 0.92135042241907533},
+    {1e6, 1e6, 0.4999, 0.38864871786232204},
+    {1e6, 2e3, 0.998, 0.46140184198312618},
+    {1e-4, 1e-4, 0.5, 0.5},
+};
+
 static void test_cdf(void **state) {
-  static const struct {
-    double a, b, x, p;
-  } known[] = {
-      {1, 1, 0.25, 0.25},
-      {2, 5, 0.3, 0.579825},
-      {5, 2, 0.3, 0.010935},
-      {6, 1, 0.8, 0.262144},
-      {3, 7, 0.001, 8.3622755160539816e-8},
-      {0.5, 0.5, 0.1, 0.20483276469913346},
-      {0.5, 0.5, 0.9, 0.79516723530086657},
-      {0.0625 / 17, 1 / 17.0, 0.5, 0.94132162861551752},
-      {0.0625 / 17, 1 / 17.0, 1e-6, 0.89487019424937695},
-      {256 / 17.0, 16 / 17.0, 0.97, 0.60336180649450899},
-      {100, 100, 0.52, 0.71403284718774113},
-      {10000, 30000, 0.2525, 0.87576431560476352},
-      {1e5, 2e5, 1 / 3.0, 0.50017167751054071},
-      {1e6, 1e6, 0.5005, 0.92135042241907533},
-      {1e6, 1e6, 0.4999, 0.38864871786232204},
-      {1e6, 2e3, 0.998, 0.46140184198312618},
-      {1e-4, 1e-4, 0.5, 0.5},
-  };
   (void)state;
   for (size_t i = 0; i < COUNT(known); i++) {
     double a = known[i].a, b = known[i].b, x = known[i].x, p = known[i].p;
@@ -50,6 +53,56 @@ static void test_cdf(void **state) {
                1 - mirrored, p);
     assert_true(regal_beta_cdf(a, b, 0) == 0);
     assert_true(regal_beta_cdf(a, b, 1) == 1);
+  }
+}
+
+/* -- Narrow distributions -------------------------------------------------- */
+
+static void test_narrow_quantiles_are_those_known(void **state) {
+  static regal_beta_pieces pieces;
+  int narrow = 0;
+  (void)state;
+  for (size_t i = 0; i < COUNT(known); i++) {
+    if (!regal_beta_is_narrow(known[i].a, known[i].b))
+      continue;
+    narrow++;
+    regal_beta_pieces_make(&pieces, known[i].a, known[i].b);
+    double x = regal_beta_pieces_quantile(&pieces, known[i].p);
+    if (!(fabs(x - known[i].x) < 1e-12 * pieces.scale + 1e-15))
+      fail_msg("Beta(%g, %g): %.17g has probability %.17g, not %.17g",
+               known[i].a, known[i].b, known[i].x, known[i].p, x);
+  }
+  assert_true(narrow >= 6);
+}
+
+/* From the narrowest to those that are hardly narrow, far from the middle. */
+static void test_narrow_quantiles_and_the_cdf_are_inverse(void **state) {
+  static regal_beta_pieces pieces, mirror;
+  regal_random random = {.key = 7};
+  (void)state;
+  for (int round = 0; round < 300; round++) {
+    double a =
+        30 * exp(regal_random_unit(&random) * log(REGAL_BETA_LARGEST / 30));
+    double b =
+        30 * exp(regal_random_unit(&random) * log(REGAL_BETA_LARGEST / 30));
+    if (round % 3 == 0)
+      a = 30;
+    regal_beta_pieces_make(&pieces, a, b);
+    regal_beta_pieces_make(&mirror, b, a);
+    double last = 0;
+    for (int i = 1; i < 200; i++) {
+      double u = i < 100 ? pow(10, -0.06 * (100 - i)) / 2
+                         : 1 - pow(10, -0.06 * (i - 100)) / 2;
+      double x = regal_beta_pieces_quantile(&pieces, u);
+      double mirrored = regal_beta_pieces_quantile(&mirror, 1 - u);
+      double found = regal_beta_cdf(a, b, x);
+      if (!(x > last && fabs(found - u) < 1e-8 &&
+            fabs(1 - mirrored - x) < 1e-7 * pieces.scale))
+        fail_msg("Beta(%g, %g): %.17g for %.17g, whose cdf is %.17g; mirrored "
+                 "%.17g; before %.17g",
+                 a, b, x, u, found, 1 - mirrored, last);
+      last = x;
+    }
   }
 }
 
@@ -202,6 +255,8 @@ static void test_draws_cover_the_table(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cdf),
+      cmocka_unit_test(test_narrow_quantiles_are_those_known),
+      cmocka_unit_test(test_narrow_quantiles_and_the_cdf_are_inverse),
       cmocka_unit_test(test_tables),
       cmocka_unit_test(test_actions_of_the_paper),
       cmocka_unit_test(test_nearly_bernoulli),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives of graphs for the scripts of this folder: those of data/, and packs of
-graphs that were chosen from them."""
+"""Archives of graphs for the scripts of this folder and of bench/paper: those of
+data/, and packs of graphs that were chosen from them."""
 import csv
 import io
 import pathlib
@@ -15,9 +15,12 @@ def path_of(archive):
 
 
 def index_of(path):
-    """The rows of an archive's index."""
-    with zipfile.ZipFile(path) as archive:
-        text = archive.read("index.csv").decode()
+    """The rows of the index of an archive or a folder."""
+    if pathlib.Path(path).is_dir():
+        text = (pathlib.Path(path) / "index.csv").read_text()
+    else:
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read("index.csv").decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -31,7 +34,8 @@ def pack(output, chosen):
     """Writes an archive of (archive, row) pairs of data/. Names get their archive
     in front, because some are in two."""
     rows = []
-    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as out:
+    part = pathlib.Path(f"{output}.part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
         for archive, row in chosen:
             packed = {**row, "name": f"{archive}-{row['name']}",
                       "file": f"{archive}-{row['file']}"}
@@ -43,3 +47,4 @@ def pack(output, chosen):
         writer.writeheader()
         writer.writerows(rows)
         out.writestr("index.csv", index.getvalue())
+    part.rename(output)

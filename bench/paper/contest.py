@@ -4,7 +4,7 @@ import figures
 import sets
 import training
 from page import Section
-from session import ARCHIVES, OBJECTIVES, ROOT
+from session import ARCHIVES, OBJECTIVES, path_of
 from statistics_of import Entry, Runs
 
 
@@ -23,9 +23,8 @@ def graphs_of(session, name, objective):
     count = session.size("contest_graphs")
     if name == "synthetic":
         return sets.synthetic_graphs(session, objective, count)
-    return sets.spread(sets.graphs_of(ROOT / f"data/{name}.zip", "test",
-                                      objective, session.size("most_ops")),
-                       count)
+    return sets.spread(sets.graphs_of(path_of(name), "test", objective,
+                                      session.size("most_ops")), count)
 
 
 def part(session, name, objective, has_cp_sat):

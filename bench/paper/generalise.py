@@ -4,7 +4,7 @@ import published
 import sets
 import training
 from page import Section, table, with_error
-from session import ARCHIVES, OBJECTIVES, ROOT
+from session import ARCHIVES, OBJECTIVES, path_of
 from statistics_of import Entry, Runs
 from table1 import reference
 
@@ -14,8 +14,7 @@ SOURCES = ("torch", "tf")
 def larger(session, objective, archives):
     """Test graphs with more ops than any that was trained on."""
     found = [graph for archive in archives for graph in sets.graphs_of(
-        ROOT / f"data/{archive}.zip", "test", objective,
-        4 * session.size("train_ops"))
+        path_of(archive), "test", objective, 4 * session.size("train_ops"))
         if graph.ops > session.size("train_ops")]
     return sets.spread(found, session.size("train_graphs"))
 

@@ -10,17 +10,18 @@ While an item is made, the session notes which builds its runs are of and which
 files it writes, for the page and for publishing.
 """
 import csv
-import io
 import json
 import math
 import pathlib
 import subprocess
 import sys
-import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+from archives import (  # noqa: E402,F401: for all of this folder
+    ARCHIVES, ROOT, index_of, pack, path_of)
+
 OBJECTIVES = ("runtime", "memory")
-ARCHIVES = ("torch", "tf", "xla")
 
 
 class Session:
@@ -114,15 +115,6 @@ class Session:
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(fields)
             writer.writerows([plain(value) for value in row] for row in rows)
-
-
-def index_of(path):
-    if path.is_dir():
-        text = (path / "index.csv").read_text()
-    else:
-        with zipfile.ZipFile(path) as archive:
-            text = archive.read("index.csv").decode()
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def chosen(path, graphs):

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs: the synthetic set, and the splits of the real archives."""
 import collections
-import csv
-import io
-import zipfile
 
-from session import ARCHIVES, ROOT, index_of
+from session import ARCHIVES, index_of, pack, path_of
 
 # `path:name` is the graph; `dataset` is what the table of runs calls the path.
 Graph = collections.namedtuple("Graph", "path dataset name ops")
@@ -55,8 +52,8 @@ def synthetic_graphs(session, objective, count=None, split="test"):
 def real_graphs(session, objective, count=None, split="test",
                 archives=ARCHIVES):
     found = [graph for archive in archives
-             for graph in graphs_of(ROOT / f"data/{archive}.zip", split,
-                                    objective, session.size("most_ops"))]
+             for graph in graphs_of(path_of(archive), split, objective,
+                                    session.size("most_ops"))]
     return spread(found, session.size("real_graphs") if count is None else count)
 
 
@@ -71,26 +68,9 @@ def real_training_set(session, objective, archives=ARCHIVES):
     path = session.work / f"train-{'-'.join(archives)}-{objective}.zip"
     if path.exists():
         return path
-    rows, columns = [], None
-    part = path.with_suffix(".part")
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
-        for archive in archives:
-            with zipfile.ZipFile(ROOT / f"data/{archive}.zip") as source:
-                for row in index_of(ROOT / f"data/{archive}.zip"):
-                    columns = columns or list(row)
-                    if (row["reading"] or row[f"{objective}_room"] != "yes" or
-                            row["split"] not in ("train", "valid") or
-                            int(row["ops"]) > session.size("train_ops")):
-                        continue
-                    content = source.read(row["file"])
-                    row["name"] = f"{archive}-{row['name']}"
-                    row["file"] = f"{archive}-{row['file']}"
-                    out.writestr(row["file"], content)
-                    rows.append(row)
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        out.writestr("index.csv", text.getvalue())
-    part.rename(path)
+    pack(path, [(archive, row) for archive in archives
+                for row in index_of(path_of(archive))
+                if not row["reading"] and row[f"{objective}_room"] == "yes" and
+                row["split"] in ("train", "valid") and
+                int(row["ops"]) <= session.size("train_ops")])
     return path

@@ -82,7 +82,7 @@ class Settings:
     #: For measuring, planning and trying a graph. A forward and a backward
     #: graph have half of it each, and so has every graph after the first of a
     #: model that is several.
-    seconds: float = 6.0
+    seconds: float = 8.0
     #: For one plan, at most: a program of few kernels has less.
     search_seconds: float = 0.15
     seed: int = 1

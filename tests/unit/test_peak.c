@@ -88,23 +88,29 @@ static void expect_present_verified(trial *t) {
   uint32_t *order = regal_alloc(t->context, chain->ops, 4);
   uint8_t *placement = regal_alloc(t->context, chain->ops, 1);
   uint8_t *early = regal_alloc(t->context, tensors + 1, 1);
+  uint32_t *kept_for = regal_alloc(t->context, tensors + 1, 4);
   memcpy(order, chain->best_order, words);
   memcpy(placement, chain->best_placement, chain->ops);
   memcpy(early, chain->best_early, tensors);
+  memcpy(kept_for, chain->best_kept_for, tensors * sizeof *kept_for);
   memcpy(chain->best_order, chain->order, words);
   memcpy(chain->best_placement, chain->memory.placement, chain->ops);
   memcpy(chain->best_early, chain->memory.early, tensors);
+  memcpy(chain->best_kept_for, chain->memory.kept_for,
+         tensors * sizeof *kept_for);
   chain->best_value = chain->memory.cost.value;
   chain->best_excess = chain->memory.cost.excess;
   expect_best_verified(t);
   memcpy(chain->best_order, order, words);
   memcpy(chain->best_placement, placement, chain->ops);
   memcpy(chain->best_early, early, tensors);
+  memcpy(chain->best_kept_for, kept_for, tensors * sizeof *kept_for);
   chain->best_value = value;
   chain->best_excess = excess;
   regal_release(t->context, order);
   regal_release(t->context, placement);
   regal_release(t->context, early);
+  regal_release(t->context, kept_for);
 }
 
 /* What moves have left is what building it anew gives. */

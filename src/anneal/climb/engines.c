@@ -140,7 +140,6 @@ static regal_status peak_create(regal_context *context,
   m->weight = m->price = 0;
   for (uint32_t b = 0; b < m->devices; b++)
     m->reference[b] = INFINITY; /* nothing is above: blocks are skipped */
-  memset(m->early, 0, problem->tensors);
   solution->order = chain->order;
   solution->position = chain->position;
   solution->placement = m->placement;

@@ -13,43 +13,9 @@
  * old and the new record says which events to take away and which to add: at
  * most two on the producer's device, and three for each copy elsewhere.
  */
-#include <assert.h>
-
 #include "anneal/memory/memory.h"
 #include "anneal/memory/readers.h"
-
-static void remember(regal_memory *m, void *where, uint64_t old,
-                     uint32_t size) {
-  assert(m->trail_count < m->trail_room); /* the caller checks */
-  m->trail[m->trail_count++] = (regal_memory_change){where, old, size};
-}
-
-static void set_word(regal_memory *m, uint32_t *where, uint32_t value) {
-  if (*where == value)
-    return;
-  remember(m, where, *where, 4);
-  *where = value;
-}
-
-static void add_bytes(regal_memory *m, double *where, double bytes) {
-  uint64_t old;
-  memcpy(&old, where, sizeof old);
-  remember(m, where, old, 8);
-  *where += bytes;
-}
-
-void regal_memory_undo(regal_memory *m) {
-  while (m->trail_count > 0) {
-    const regal_memory_change *undo = &m->trail[--m->trail_count];
-    if (undo->size == 8) {
-      memcpy(undo->where, &undo->old, 8);
-    } else if (undo->size == 4) {
-      *(uint32_t *)undo->where = (uint32_t)undo->old;
-    } else {
-      *(uint8_t *)undo->where = (uint8_t)undo->old;
-    }
-  }
-}
+#include "anneal/memory/trail.h"
 
 /* -- Single events --------------------------------------------------------- */
 
@@ -103,6 +69,16 @@ static void place_shared(regal_memory *m, uint32_t op, uint32_t from,
   }
 }
 
+/* What is kept for the op, and what it makes and is kept: no edge says that one
+ * comes before the other. */
+static void touch_kept(regal_memory *m, uint32_t op) {
+  if (m->keeps[op] != REGAL_NONE)
+    touch_tensor(m, m->keeps[op]);
+  for (REGAL_ROW(t, m->problem->output_begin, op))
+    if (m->kept_for[t] != REGAL_NONE)
+      touch_tensor(m, t);
+}
+
 void regal_memory_place(regal_memory *m, uint32_t op, uint32_t device) {
   const regal_problem *problem = m->problem;
   uint32_t from = m->placement[op];
@@ -121,19 +97,47 @@ void regal_memory_place(regal_memory *m, uint32_t op, uint32_t device) {
   regal_memory_touch(m, m->position[op], from);
   regal_memory_touch(m, m->position[op], device);
   mark_rewrite(m, op);
+  touch_kept(m, op);
   for (REGAL_ROW(i, problem->input_begin, op))
     touch_tensor(m, problem->input[i]);
   for (REGAL_ROW(t, problem->output_begin, op))
     touch_tensor(m, t);
 }
 
-void regal_memory_toggle_early(regal_memory *m, uint32_t tensor) {
+static void keep_for(regal_memory *m, uint32_t tensor, uint32_t op) {
+  uint32_t before = m->kept_for[tensor];
+  if (before != REGAL_NONE)
+    set_word(m, &m->keeps[before], REGAL_NONE);
+  set_word(m, &m->kept_for[tensor], op);
+  if (op != REGAL_NONE)
+    set_word(m, &m->keeps[op], tensor);
+}
+
+static void set_early(regal_memory *m, uint32_t tensor, uint8_t early) {
   remember(m, &m->early[tensor], m->early[tensor], 1);
-  m->early[tensor] ^= 1;
+  m->early[tensor] = early;
   touch_tensor(m, tensor);
 }
 
+void regal_memory_toggle_early(regal_memory *m, uint32_t tensor) {
+  keep_for(m, tensor, REGAL_NONE);
+  set_early(m, tensor, !m->early[tensor]);
+}
+
+void regal_memory_keep(regal_memory *m, uint32_t tensor, uint32_t op) {
+  keep_for(m, tensor, op);
+  set_early(m, tensor, 1);
+}
+
+/* With one use the order changes no record, and nothing would notice that it
+ * has passed the op. */
+bool regal_memory_may_keep(const regal_problem *problem, uint32_t tensor) {
+  return problem->bytes[tensor] && !problem->is_final[tensor] &&
+         problem->use_begin[tensor + 1] - problem->use_begin[tensor] > 1;
+}
+
 void regal_memory_touch_inputs(regal_memory *m, uint32_t op) {
+  touch_kept(m, op);
   for (REGAL_ROW(k, m->live_begin, op))
     touch_tensor(m, m->live[k]);
 }
@@ -155,8 +159,8 @@ typedef struct record {
 } record;
 
 static void find_record(const regal_problem *problem, const uint32_t *position,
-                        const uint8_t *placement, bool early, uint32_t tensor,
-                        record *found) {
+                        const uint8_t *placement, bool early, uint32_t kept_for,
+                        uint32_t tensor, record *found) {
   regal_memory_readers *by = &found->by;
   regal_memory_find_readers(problem, position, placement, tensor, by);
   uint32_t soonest = UINT32_MAX, local = by->local, latest = local;
@@ -167,15 +171,19 @@ static void find_record(const regal_problem *problem, const uint32_t *position,
   }
   bool final = problem->is_final[tensor];
   bool travels = early && !final && by->remote && position[local] < soonest;
+  if (kept_for != REGAL_NONE && placement[kept_for] == by->home &&
+      position[kept_for] > position[local] && position[kept_for] < soonest)
+    local = kept_for;
   found->sent = travels ? local : REGAL_NONE;
   found->gone = final ? REGAL_NONE : travels ? local : latest;
 }
 
 uint32_t regal_memory_sent_after(const regal_problem *problem,
                                  const uint32_t *position,
-                                 const uint8_t *placement, uint32_t tensor) {
+                                 const uint8_t *placement, uint32_t tensor,
+                                 uint32_t kept_for) {
   record found;
-  find_record(problem, position, placement, true, tensor, &found);
+  find_record(problem, position, placement, true, kept_for, tensor, &found);
   return found.sent;
 }
 
@@ -265,7 +273,8 @@ static void update_remote(regal_memory *m, uint32_t t, const record *new,
 static void update_record(regal_memory *m, uint32_t t) {
   record new;
   double bytes = (double)m->problem->bytes[t];
-  find_record(m->problem, m->position, m->placement, m->early[t], t, &new);
+  find_record(m->problem, m->position, m->placement, m->early[t],
+              m->kept_for[t], t, &new);
   update_home(m, t, &new, bytes);
   if (m->remote[t] | new.by.remote)
     update_remote(m, t, &new, bytes);
@@ -366,8 +375,8 @@ static void rebuild_tensor(regal_memory *m, uint32_t t) {
   uint32_t d = m->devices;
   double bytes = (double)problem->bytes[t];
   record new;
-  find_record(problem, m->position, m->placement, d > 1 && m->early[t], t,
-              &new);
+  find_record(problem, m->position, m->placement, d > 1 && m->early[t],
+              m->kept_for[t], t, &new);
   m->gone[t] = new.gone;
   m->add[problem->producer[t]] += bytes;
   m->net[(size_t)problem->producer[t] * d + new.by.home] += bytes;

@@ -60,6 +60,8 @@ void regal_memory_layout(regal_memory *m, regal_carver *carver,
   set_blocks(m);
   m->placement = regal_carve(carver, m->ops, 1);
   m->early = regal_carve(carver, problem->tensors, 1);
+  m->kept_for = regal_carve(carver, problem->tensors, 4);
+  m->keeps = regal_carve(carver, m->ops, 4);
   layout_events(m, carver);
   layout_move(m, carver);
 }
@@ -79,4 +81,24 @@ void regal_memory_create(regal_memory *m) {
   }
   m->live_begin[m->ops] = count;
   regal_residents_create(&m->residents, problem);
+  regal_memory_all_late(m);
+}
+
+void regal_memory_all_late(regal_memory *m) {
+  memset(m->early, 0, m->problem->tensors);
+  memset(m->kept_for, 0xff, (size_t)m->problem->tensors * 4);
+  memset(m->keeps, 0xff, (size_t)m->ops * 4);
+}
+
+void regal_memory_undo(regal_memory *m) {
+  while (m->trail_count > 0) {
+    const regal_memory_change *undo = &m->trail[--m->trail_count];
+    if (undo->size == 8) {
+      memcpy(undo->where, &undo->old, 8);
+    } else if (undo->size == 4) {
+      *(uint32_t *)undo->where = (uint32_t)undo->old;
+    } else {
+      *(uint8_t *)undo->where = (uint8_t)undo->old;
+    }
+  }
 }

@@ -6,7 +6,10 @@
  * whether it travels early or late. Late: it is sent just before its first
  * reader on the device. Early, which counts only while every local use comes
  * before the first remote one and the tensor is not final: right after its last
- * local use, or its producer.
+ * local use, or its producer; or after a later op of its device that it is kept
+ * for, which then counts as a use. Neither early nor late may do: a tensor that
+ * is read again much later must leave before its device needs the room, and not
+ * before the other device has it.
  *
  * Records. For each tensor the ops that decide when a device holds it: its last
  * reader at home, and the first and last reader on each other device. They
@@ -71,6 +74,8 @@ typedef struct regal_memory {
   const uint32_t *order, *position; /* [ops] the caller's */
   uint8_t *placement;               /* [ops] */
   uint8_t *early;                   /* [tensors] wanted early */
+  uint32_t *kept_for;               /* [tensors] the op, or REGAL_NONE */
+  uint32_t *keeps;                  /* [ops] the tensor, or REGAL_NONE */
 
   /* Records: `gone` is the op after which (or before which, by a transfer) the
    * producer's device frees the tensor; the rest is for several devices only.
@@ -134,13 +139,20 @@ void regal_memory_rebuild_events(regal_memory *m);
 /* The op after which an early tensor travels; REGAL_NONE if it is late. */
 uint32_t regal_memory_sent_after(const regal_problem *problem,
                                  const uint32_t *position,
-                                 const uint8_t *placement, uint32_t tensor);
+                                 const uint8_t *placement, uint32_t tensor,
+                                 uint32_t kept_for);
+/* No tensor is early, and none is kept. */
+void regal_memory_all_late(regal_memory *m);
+/* Whether the tensor can be kept for an op, whatever the order. */
+bool regal_memory_may_keep(const regal_problem *problem, uint32_t tensor);
 
 /* Parts of a move, after regal_memory_begin_move. The device of an op; whether
- * a tensor travels early; the caller has rearranged the positions low .. high;
- * and an op has changed sides with a reader of what it reads. */
+ * a tensor travels early, and is kept for nothing; that it does, and is kept
+ * for an op that keeps no other; the caller has rearranged the positions low ..
+ * high; and an op has changed sides with a reader of what it reads. */
 void regal_memory_place(regal_memory *m, uint32_t op, uint32_t device);
 void regal_memory_toggle_early(regal_memory *m, uint32_t tensor);
+void regal_memory_keep(regal_memory *m, uint32_t tensor, uint32_t op);
 void regal_memory_touch_window(regal_memory *m, uint32_t low, uint32_t high);
 void regal_memory_touch_inputs(regal_memory *m, uint32_t op);
 /* After the parts: brings all events up to date. */

@@ -2,6 +2,7 @@
 /* Moves of the annealing for peak memory that change devices, and times of
  * transfers. */
 #include "anneal/driver/draw.h"
+#include "anneal/memory/readers.h"
 #include "anneal/peak/peak.h"
 #include "base/compare.h"
 
@@ -130,8 +131,32 @@ static bool swap_devices(regal_peak *chain, uint32_t op) {
   return true;
 }
 
-/* Something that the op reads, and that travels, does so early or late. */
-static bool flip_early(regal_peak *chain, uint32_t op) {
+/* The tensor is kept for an op of its device between its last use there and its
+ * first elsewhere. */
+static bool keep(regal_peak *chain, uint32_t tensor) {
+  regal_memory *m = &chain->memory;
+  regal_memory_readers by;
+  if (!regal_memory_may_keep(chain->problem, tensor))
+    return false;
+  regal_memory_find_readers(chain->problem, chain->position, m->placement,
+                            tensor, &by);
+  uint32_t after = chain->position[by.local] + 1, end = chain->ops;
+  for (uint64_t left = by.remote; left; left &= left - 1)
+    end =
+        regal_smaller32(end, chain->position[by.first[__builtin_ctzll(left)]]);
+  for (uint32_t tries = 0; tries < 4 && after < end; tries++) {
+    uint32_t op = chain->order[after + regal_peak_draw(chain, end - after)];
+    if (m->placement[op] != by.home || m->keeps[op] != REGAL_NONE)
+      continue;
+    regal_memory_keep(m, tensor, op);
+    return true;
+  }
+  return false;
+}
+
+/* Something that the op reads, and that travels, does so early, late, or after
+ * another op. */
+static bool change_time(regal_peak *chain, uint32_t op) {
   const regal_problem *problem = chain->problem;
   uint32_t count = problem->input_begin[op + 1] - problem->input_begin[op];
   if (count == 0)
@@ -140,6 +165,8 @@ static bool flip_early(regal_peak *chain, uint32_t op) {
       problem->input[problem->input_begin[op] + regal_peak_draw(chain, count)];
   if (chain->memory.remote[t] == 0 || problem->bytes[t] == 0)
     return false;
+  if (regal_peak_draw(chain, 4) == 0)
+    return keep(chain, t);
   regal_memory_toggle_early(&chain->memory, t);
   return true;
 }
@@ -152,7 +179,7 @@ bool regal_peak_move_devices(regal_peak *chain, uint32_t op) {
     return flip_cluster(chain, op,
                         2 + regal_peak_draw(chain, kind < 4 ? 7 : 33));
   if (kind < 7)
-    return flip_early(chain, op);
+    return change_time(chain, op);
   if (kind < 8)
     return swap_devices(chain, op);
   if (regal_peak_draw(chain, 8) == 0)

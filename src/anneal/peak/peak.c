@@ -2,8 +2,9 @@
 /* `memory`: annealing for peak memory.
  *
  * A solution is an order of the ops, a device for each, and for each tensor
- * whether it travels early or late. anneal/memory/memory.h finds what a move
- * changes: the peak is exact after every move, without simulating the plan.
+ * whether it travels early, late or after some op. anneal/memory/memory.h finds
+ * what a move changes: the peak is exact after every move, without simulating
+ * the plan.
  *
  * The energy. The peak is reached at one position, so that nearly all moves
  * leave it as it is, and a chain that saw nothing else would walk at random.
@@ -63,6 +64,7 @@ static void layout(void *state, regal_carver *carver) {
   chain->best_order = regal_carve(carver, ops, 4);
   chain->best_placement = regal_carve(carver, ops, 1);
   chain->best_early = regal_carve(carver, tensors, 1);
+  chain->best_kept_for = regal_carve(carver, tensors, 4);
   chain->member_mark = regal_carve(carver, ops, 8);
   chain->window = regal_carve(carver, ops, 4);
   chain->members = regal_carve(carver, ops, 4);
@@ -153,6 +155,8 @@ static void keep_best(regal_peak *chain) {
   memcpy(chain->best_order, chain->order, (size_t)chain->ops * 4);
   memcpy(chain->best_placement, chain->memory.placement, chain->ops);
   memcpy(chain->best_early, chain->memory.early, chain->problem->tensors);
+  memcpy(chain->best_kept_for, chain->memory.kept_for,
+         (size_t)chain->problem->tensors * 4);
 }
 
 static void begin(void *state, const regal_plan *plan, uint64_t key) {
@@ -226,6 +230,9 @@ static void copy(void *to, const void *from) {
   const regal_peak *other = from;
   memcpy(chain->memory.placement, other->memory.placement, chain->ops);
   memcpy(chain->memory.early, other->memory.early, chain->problem->tensors);
+  memcpy(chain->memory.kept_for, other->memory.kept_for,
+         (size_t)chain->problem->tensors * 4);
+  memcpy(chain->memory.keeps, other->memory.keeps, (size_t)chain->ops * 4);
   regal_peak_set_order(chain, other->order);
   if (is_best(chain))
     keep_best(chain);

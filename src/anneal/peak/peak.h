@@ -38,6 +38,7 @@ typedef struct regal_peak {
   /* The best solution. */
   uint32_t *best_order;
   uint8_t *best_placement, *best_early;
+  uint32_t *best_kept_for;
   double best_value, best_excess;
 } regal_peak;
 

@@ -1,44 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Annealing for peak memory: a solution from a plan, and a plan from the best
- * solution. In a solution a tensor travels early or late, and to all devices of
- * its readers alike; a plan may send it at any time, which is read as the
- * nearer of the two. */
+ * solution. In a solution a tensor travels early, late, or after an op of its
+ * device that it is kept for, and to all devices of its readers alike. A plan
+ * may send it at any time: if no op can keep it, that is read as the nearer of
+ * early and late. */
 #include "anneal/peak/peak.h"
 
 /* -- Reading --------------------------------------------------------------- */
 
-/* Whether the transfer, with `ran` ops before it, is nearer to where an early
- * one would be than to a late one. */
-static bool is_early(const regal_peak *chain, uint32_t tensor, uint32_t to,
-                     uint32_t ran) {
+/* A transfer with `ran` ops before it, the last one on its device `by`. Kept
+ * for that one if it is between where an early one would be and a late one;
+ * else early if that is nearer. */
+static void read_send(regal_peak *chain, uint32_t tensor, uint32_t to,
+                      uint32_t ran, uint32_t by) {
   const regal_problem *problem = chain->problem;
+  regal_memory *m = &chain->memory;
   uint32_t sent = regal_memory_sent_after(problem, chain->position,
-                                          chain->memory.placement, tensor);
+                                          m->placement, tensor, REGAL_NONE);
   if (sent == REGAL_NONE)
-    return false;
+    return;
   uint32_t first = UINT32_MAX, after = chain->position[sent] + 1;
   for (REGAL_ROW(u, problem->use_begin, tensor)) {
     uint32_t op = problem->consumer[u], at = chain->position[op];
     if (chain->memory.placement[op] == to && at < first)
       first = at;
   }
-  return (uint64_t)2 * ran < (uint64_t)after + first;
+  bool keeps = ran > after && ran < first && by != sent &&
+               m->keeps[by] == REGAL_NONE && m->kept_for[tensor] == REGAL_NONE;
+  if (keeps && regal_memory_may_keep(problem, tensor)) {
+    m->kept_for[tensor] = by;
+    m->keeps[by] = tensor;
+  }
+  m->early[tensor] = m->kept_for[tensor] != REGAL_NONE ||
+                     (uint64_t)2 * ran < (uint64_t)after + first;
 }
 
 void regal_peak_read(regal_peak *chain, const regal_plan *plan) {
-  uint32_t ran = 0;
+  uint32_t ran = 0, by[REGAL_MAX_DEVICES];
   regal_plan_ops(plan, chain->order, chain->memory.placement);
   for (uint32_t i = 0; i < chain->ops; i++)
     chain->position[chain->order[i]] = i;
-  memset(chain->memory.early, 0, chain->problem->tensors);
+  regal_memory_all_late(&chain->memory);
   for (uint32_t i = 0; i < plan->step_count; i++) {
     const regal_step *step = &plan->steps[i];
     if (regal_step_runs(step)) {
-      ran++;
+      uint32_t op = chain->order[ran++];
+      by[chain->memory.placement[op]] = op;
       continue;
     }
     uint32_t tensor = regal_plan_tensor(chain->problem, step);
-    chain->memory.early[tensor] = is_early(chain, tensor, step->to, ran);
+    uint32_t made_by = chain->problem->producer[tensor];
+    read_send(chain, tensor, step->to, ran,
+              by[chain->memory.placement[made_by]]);
   }
 }
 
@@ -49,6 +62,7 @@ typedef struct writer {
   const regal_problem *problem;
   const uint32_t *position;
   const uint8_t *placement, *early;
+  const uint32_t *kept_for, *keeps;
   uint64_t *gone_to; /* [tensors] devices that have got it */
   regal_plan *plan;
 } writer;
@@ -56,7 +70,8 @@ typedef struct writer {
 static uint32_t sent_after(const writer *w, uint32_t tensor) {
   if (!w->problem->bytes[tensor])
     return REGAL_NONE;
-  return regal_memory_sent_after(w->problem, w->position, w->placement, tensor);
+  return regal_memory_sent_after(w->problem, w->position, w->placement, tensor,
+                                 w->kept_for[tensor]);
 }
 
 static void send(writer *w, uint32_t tensor, uint32_t to) {
@@ -87,19 +102,26 @@ static void write_op(writer *w, uint32_t op) {
     send_early(w, problem->input[i], op);
   for (REGAL_ROW(t, problem->output_begin, op))
     send_early(w, t, op);
+  if (w->keeps[op] != REGAL_NONE)
+    send_early(w, w->keeps[op], op);
 }
 
 void regal_peak_write(void *state, regal_plan *plan) {
   regal_peak *chain = state;
   /* Marks of moves are free between moves: `taken` only has to be at most
    * taken_now. */
-  uint32_t *position = chain->members;
-  for (uint32_t i = 0; i < chain->ops; i++)
+  uint32_t *position = chain->members, *keeps = chain->window;
+  for (uint32_t i = 0; i < chain->ops; i++) {
     position[chain->best_order[i]] = i;
+    keeps[i] = REGAL_NONE;
+  }
+  for (uint32_t t = 0; t < chain->problem->tensors; t++)
+    if (chain->best_kept_for[t] != REGAL_NONE)
+      keeps[chain->best_kept_for[t]] = t;
   memset(chain->memory.taken, 0, (size_t)chain->problem->tensors * 8);
-  writer w = {chain->problem,        position,
-              chain->best_placement, chain->best_early,
-              chain->memory.taken,   plan};
+  writer w = {
+      chain->problem,       position, chain->best_placement, chain->best_early,
+      chain->best_kept_for, keeps,    chain->memory.taken,   plan};
   plan->step_count = 0;
   for (uint32_t i = 0; i < chain->ops; i++)
     write_op(&w, chain->best_order[i]);

@@ -34,6 +34,9 @@
  * Legal order of calls: context, then options and graph (any order), then
  * problem, then solve / verify / save. What is marked "experimental" may change
  * between minor versions; the rest only between major versions.
+ *
+ * One header for all that a program or a binding needs, in the order of use;
+ * training, tuning and benchmarks have headers of their own.
  */
 #ifndef REGAL_H
 #define REGAL_H

@@ -72,6 +72,8 @@ static void place_shared(regal_memory *m, uint32_t op, uint32_t from,
 /* What is kept for the op, and what it makes and is kept: no edge says that one
  * comes before the other. */
 static void touch_kept(regal_memory *m, uint32_t op) {
+  if (m->devices == 1)
+    return;
   if (m->keeps[op] != REGAL_NONE)
     touch_tensor(m, m->keeps[op]);
   for (REGAL_ROW(t, m->problem->output_begin, op))

@@ -3,6 +3,7 @@
 import itertools
 import pathlib
 import random
+from statistics import mean
 
 import pytest
 
@@ -12,7 +13,7 @@ from regal.streams.program import Buffer, Kernel, Program, critical_ns
 from regal.streams.schedule import (by_chains, make_schedule, one_stream,
                                     urgent_order)
 from regal.streams.urgency import slack_ns, with_urgency
-from regal.streams.sharing import (NO_SHARING, Observation, Sharing, error,
+from regal.streams.sharing import (NO_SHARING, Observation, Sharing, errors,
                                    fit, predict_us)
 
 RECORDED = sorted((pathlib.Path(__file__).parent / "programs").glob("*.json"))
@@ -282,8 +283,30 @@ def test_a_fit_finds_the_numbers_that_made_the_times():
             observations.append(
                 Observation(program, schedule, measured, 0.0))
     found = fit(observations)
-    assert error(found, observations)[0] < 0.01
-    assert error(NO_SHARING, observations)[0] > 0.05
+    assert mean(errors(found, observations)) < 0.01
+    assert mean(errors(NO_SHARING, observations)) > 0.05
+
+
+def test_programs_count_alike_in_a_fit():
+    """However many plans of one of them were observed."""
+    draw = random.Random(5)
+    truths = [Sharing(2000.0, 1.0, 0.5), Sharing(2000.0, 1.0, 1.0)]
+    by_count = []
+    for counts in ((1, 1), (1, 30)):
+        observations = []
+        for truth, count in zip(truths, counts):
+            draw.seed(7)
+            program = random_program(draw, 20)
+            for kernel in program.kernels:
+                kernel.run_ns, kernel.share = draw.randint(2000, 30000), 0.9
+            order = random_order(program, draw)
+            schedule = make_schedule(
+                program, order, [draw.randrange(3) for _ in order])
+            measured = predict_us(program, schedule, truth)
+            observations += [
+                Observation(program, schedule, measured, 0.0)] * count
+        by_count.append(fit(observations))
+    assert by_count[0] == by_count[1]
 
 
 # -- Trials ----------------------------------------------------------------

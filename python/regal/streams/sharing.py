@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Dict, Iterable, List, Optional, Sequence
 
 from .program import Program
 from .schedule import Schedule
@@ -33,9 +33,9 @@ from .schedule import Schedule
 class Sharing:
     """The three numbers. The defaults are those of one H200."""
 
-    crossing_ns: float = 2000.0
-    fill: float = 1.5
-    exponent: float = 0.5
+    crossing_ns: float = 1750.0
+    fill: float = 1.125
+    exponent: float = 0.75
 
 
 #: Streams that share nothing: the search's own model.
@@ -137,11 +137,11 @@ class Observation:
     searched_us: Optional[float] = None
 
 
-def error(
+def errors(
     sharing: Sharing, observations: Iterable[Observation]
-) -> Tuple[float, float]:
-    """The mean and the largest relative error of the predictions."""
-    errors = [
+) -> List[float]:
+    """The relative error of each prediction."""
+    return [
         abs(
             predict_us(o.program, o.schedule, sharing, o.one_stream_us)
             / o.measured_us
@@ -149,18 +149,26 @@ def error(
         )
         for o in observations
     ]
-    return sum(errors) / len(errors), max(errors)
 
 
 def fit(observations: Sequence[Observation]) -> Sharing:
-    """The numbers with the smallest mean error, on a grid that is refined."""
+    """The numbers with the smallest mean error, on a grid that is refined.
+
+    Programs count alike, however many plans of them were observed.
+    """
+    programs: Dict[int, List[Observation]] = {}
+    for o in observations:
+        programs.setdefault(id(o.program), []).append(o)
+
+    def mean_error(sharing: Sharing) -> float:
+        found = [errors(sharing, some) for some in programs.values()]
+        return sum(sum(e) / len(e) for e in found) / len(found)
+
     grid = itertools.product(
-        (0.0, 1000.0, 2000.0, 3000.0), (0.75, 1.5, 3.0), (0.25, 0.5, 0.75, 1.0)
+        (0.0, 1000.0, 2000.0, 3000.0), (0.5, 0.75, 1.0, 1.5, 2.0, 3.0),
+        (0.25, 0.5, 0.75, 1.0),
     )
-    best = min(
-        (Sharing(*numbers) for numbers in grid),
-        key=lambda s: error(s, observations)[0],
-    )
+    best = min((Sharing(*numbers) for numbers in grid), key=mean_error)
     for step in (0.5, 0.25):
         near = itertools.product(
             (-1000 * step, 0, 1000 * step), (1 - step / 2, 1, 1 + step / 2),
@@ -174,6 +182,6 @@ def fit(observations: Sequence[Observation]) -> Sharing:
                 )
                 for c, f, e in near
             ),
-            key=lambda s: error(s, observations)[0],
+            key=mean_error,
         )
     return best

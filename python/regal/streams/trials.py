@@ -80,8 +80,8 @@ class Settings:
     #: Prices of a crossing, in microseconds, that plans are made with.
     crossings_us: Sequence[float] = (1.0, 4.0, 2.0)
     #: For measuring, planning and trying a graph. A forward and a backward
-    #: graph have half of it each, and so has every graph after the first of a
-    #: model that is several.
+    #: graph have half of it each. If the model is several graphs, each has
+    #: three eighths.
     seconds: float = 8.0
     #: For one plan, at most: a program of few kernels has less.
     search_seconds: float = 0.15
@@ -89,6 +89,8 @@ class Settings:
     threads: int = 0
     #: Keep the inputs of the first call, to measure more on them later.
     keep_inputs: bool = False
+    #: Run kernels that depend on no input once, not at every call.
+    fold_constants: bool = True
 
     def stream_counts(self) -> List[int]:
         if isinstance(self.streams, str):

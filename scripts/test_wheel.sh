@@ -55,4 +55,6 @@ REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   torch==2.11.0 torchvision==0.26.0 nbclient nbformat ipykernel
 REGAL_PROGRAM="$program" "$work/venv/bin/python" -m pytest -q \
   -p no:cacheprovider -p no:logging python/tests/test_torch.py \
+  python/tests/test_backend.py python/tests/test_constants.py \
+  python/tests/test_cuda_order.py \
   'python/tests/test_data.py::test_graphs_of_this_kind[torch]'

@@ -21,6 +21,9 @@ import torch
 from ..streams.trials import Settings
 from .planned import PlannedGraph, Report, warn
 
+#: The share of the seconds that each graph has of a model that is several.
+_PART = 0.375
+
 
 class Backend:
     """A backend for torch.compile, and the graphs that it has planned."""
@@ -40,16 +43,23 @@ class Backend:
         from torch._functorch import config as functorch
         from torch._inductor.compile_fx import compile_fx
 
+        share = _PART if is_part(gm) else 1.0
+
+        def compile_one(*args: Any, **kwargs: Any) -> Callable:
+            return self._compile_one(share, *args, **kwargs)
+
         # AOTAutograd's cache would return what plain Inductor has compiled.
         with functorch.patch(enable_autograd_cache=False):
             return compile_fx(
                 gm,
                 example_inputs,
-                inner_compile=self._compile_one,
+                inner_compile=compile_one,
                 config_patches=self.inductor or None,
             )
 
-    def _compile_one(self, gm, example_inputs, **kwargs: Any) -> Callable:
+    def _compile_one(
+        self, share: float, gm, example_inputs, **kwargs: Any
+    ) -> Callable:
         from torch._inductor.compile_fx import compile_fx_inner
 
         from .inductor import compiling
@@ -57,6 +67,9 @@ class Backend:
         # Compiling changes the graph; its tensors are not copied.
         kept = torch.fx.GraphModule(gm, copy.deepcopy(gm.graph))
         kind, visible = _kind_of(kwargs)
+        seconds = self.settings.seconds * share
+        if kind != "inference":
+            seconds /= 2  # forward and backward
 
         def receive(kernels: torch.fx.GraphModule) -> Callable:
             planned = PlannedGraph(
@@ -65,7 +78,7 @@ class Backend:
                 kwargs.get("static_input_idxs") or (),
                 visible,
                 self.settings,
-                self._seconds(kind),
+                seconds,
                 lambda: compile_fx_inner(kept, example_inputs, **kwargs),
             )
             self.graphs.append(planned)
@@ -81,10 +94,16 @@ class Backend:
             return compile_fx_inner(kept, example_inputs, **kwargs)
 
 
-    def _seconds(self, kind: str) -> float:
-        """For the next graph: all if it may be the only one."""
-        is_only = kind == "inference" and not self.graphs
-        return self.settings.seconds / (1 if is_only else 2)
+def is_part(gm: torch.fx.GraphModule) -> bool:
+    """Whether Dynamo has cut the model: the graph ends at a break, or goes on
+    after one."""
+    reason = getattr(gm, "compile_subgraph_reason", None)
+    if reason is None:
+        return False
+    return reason.graph_break or any(
+        frame.name.startswith("torch_dynamo_resume_in")
+        for frame in reason.user_stack
+    )
 
 
 def _kind_of(kwargs: Dict[str, Any]) -> tuple:

@@ -181,7 +181,9 @@ def _fused(model: torch.nn.Module, args: Sequence[Any]) -> Capture:
             'level="inductor" needs a CUDA device: Inductor gives its kernels '
             'as a graph only for Triton. level="aten" runs anywhere'
         )
-    backend = Backend(Settings(streams=1, keep_inputs=True))
+    backend = Backend(
+        Settings(streams=1, keep_inputs=True, fold_constants=False)
+    )
     compiled = torch.compile(
         model, backend=backend, dynamic=False, fullgraph=True
     )

@@ -28,9 +28,11 @@ from ..streams.schedule import Launch, Schedule
 from .trace import Traced, tensors_of
 
 
-#: Replays before a graph is timed, and in each round, for about so long.
+#: Replays before a graph is timed, in each round, and in all rounds, for about
+#: so long.
 _WARMING_S = 0.02
 _ROUND_S = 0.01
+_ROUNDS_S = 0.08
 #: Captures that a `Timer` keeps: about as many as are tried.
 _KEPT = 32
 #: For `torch.cuda.Stream`: lower numbers come first.
@@ -235,13 +237,15 @@ class _Recorder:
             self.traced.value(node, self.env)
 
 
-def time_us(captured: Captured, most: int = 20, rounds: int = 7) -> float:
+def time_us(captured: Captured, most: int = 20) -> float:
     """Microseconds of one replay: the best of rounds of back-to-back ones.
 
     Clocks drift and others use the device; what they add is never negative. A
     device that was idle while the graph was captured is slower at first.
     """
-    repeats = max(2, min(most, int(_ROUND_S / _warm_up(captured))))
+    once = _warm_up(captured)
+    repeats = max(2, min(most, int(_ROUND_S / once)))
+    rounds = max(3, min(7, int(_ROUNDS_S / (once * (repeats + 1)))))
     best = float("inf")
     for _ in range(rounds):
         begin = torch.cuda.Event(enable_timing=True)

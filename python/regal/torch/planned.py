@@ -13,6 +13,7 @@ import torch
 from ..streams.schedule import Schedule, one_stream
 from ..streams.trials import ONE_STREAM, Candidate, Settings, choose
 from . import cuda
+from .constants import bytes_of_constants, fold_constants
 from .measure import measure
 from .slots import Slots, View
 from .trace import Traced, Unsupported
@@ -29,8 +30,14 @@ class Report:
     #: Temporary memory of the plan, and of the compiler's order on one stream.
     held_bytes: int
     one_stream_bytes: int
+    #: Inductor's tuning of its kernels at their first call, as without a plan.
+    tuning_s: float
     measuring_s: float
     trying_s: float
+    #: Kernels that were run once and left out (constants.py), and the compiler's
+    #: order on one stream with them; None if there are none.
+    constants: int = 0
+    whole_us: Optional[float] = None
 
     def by_label(self, label: str) -> Optional[float]:
         """The measured time of the candidate with this label."""
@@ -40,12 +47,16 @@ class Report:
 
     @property
     def speedup(self) -> float:
-        return self.by_label(ONE_STREAM) / self.chosen.measured_us
+        """Over all of the compiler's kernels on one stream."""
+        whole_us = self.whole_us or self.by_label(ONE_STREAM)
+        return whole_us / self.chosen.measured_us
 
     def __str__(self) -> str:
         extra = self.held_bytes - self.one_stream_bytes
+        constants = f" ({self.constants} more run once)" if self.constants else ""
         return (
-            f"{self.kind}: {self.kernels} kernels, {self.chosen.label}: "
+            f"{self.kind}: {self.kernels} kernels{constants}, "
+            f"{self.chosen.label}: "
             f"{self.chosen.measured_us:.1f} us, {self.speedup:.2f} times as "
             f"fast as one stream; {extra / 1e6:+.1f} MB of temporary memory"
         )
@@ -142,6 +153,11 @@ class PlannedGraph:
         began = time.perf_counter()
         with torch.no_grad():
             self._run_plainly(own)  # kernels are tuned at their first call
+        torch.cuda.synchronize()
+        tuned = time.perf_counter()
+        whole = self.traced
+        if self.settings.fold_constants:
+            self.traced = fold_constants(whole)
         measure(self.traced, own)
         measured = time.perf_counter()
         workshop = cuda.Workshop()
@@ -151,17 +167,32 @@ class PlannedGraph:
             cuda.Timer(lambda s: cuda.capture(self.traced, s, own, workshop)),
             self.seconds - (measured - began),
         )
+        compilers = one_stream(whole.program)
+        whole_us = None
+        if whole is not self.traced:
+            captured = cuda.capture(whole, compilers, own, workshop)
+            whole_us = min(cuda.time_us(captured) for _ in range(3))
         self.report = Report(
-            self.kind,
-            len(self.traced.kernels),
-            best,
-            tried,
-            best.schedule.held_bytes,
-            one_stream(self.traced.program).held_bytes,
-            measured - began,
-            time.perf_counter() - measured,
+            kind=self.kind,
+            kernels=len(self.traced.kernels),
+            chosen=best,
+            tried=tried,
+            held_bytes=best.schedule.held_bytes
+            + bytes_of_constants(self.traced),
+            one_stream_bytes=compilers.held_bytes,
+            tuning_s=tuned - began,
+            measuring_s=measured - tuned,
+            trying_s=time.perf_counter() - measured,
+            constants=len(whole.kernels) - len(self.traced.kernels),
+            whole_us=whole_us,
         )
-        self.slots = Slots(
+        self.slots = self._make_slots(buffers)
+        if self.settings.keep_inputs:
+            self.example_args = own
+        self.schedule = best.schedule
+
+    def _make_slots(self, buffers: List[torch.Tensor]) -> Slots:
+        return Slots(
             lambda inputs: cuda.capture(self.traced, self.schedule, inputs),
             self.static,
             self.moving,
@@ -172,9 +203,6 @@ class PlannedGraph:
             self.views,
             self.protected,
         )
-        if self.settings.keep_inputs:
-            self.example_args = own
-        self.schedule = best.schedule
 
     def _try_to_prepare(self, args: Sequence[Any]) -> None:
         try:

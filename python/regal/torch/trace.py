@@ -15,8 +15,9 @@ What a kernel writes is said by its schema (aten), by the names of its arguments
 
 from __future__ import annotations
 
+import copy
 import operator
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Collection, Dict, Iterator, List, Tuple
 
 import torch
 from torch.fx import Node
@@ -60,6 +61,8 @@ class Traced:
         self.buffers_of: Dict[Node, List[int]] = {}
         self.program = self._trace()
         self.kernel_index = {n: i for i, n in enumerate(self.kernels)}
+        #: Values of nodes that are known before a call (constants.py).
+        self.constants: Dict[Node, Any] = {}
         self.allocator_of = self._find_allocators()
         #: Nodes that are computed and lie in each buffer.
         self.nodes_in: Dict[int, List[Node]] = {}
@@ -146,7 +149,7 @@ class Traced:
         return reads, writes
 
     def _is_kernel(self, node: Node, writes: list) -> bool:
-        if hasattr(node.target, "roles"):
+        if is_triton(node):
             return True
         if node.target in _ALLOCATES or node.target is operator.getitem:
             return False
@@ -171,11 +174,39 @@ class Traced:
             if node.target in _ALLOCATES and self.buffers_of[node]
         }
 
+    def buffer_of(self, tensor: torch.Tensor) -> int:
+        """Where a value of the graph lies."""
+        return self._buffer_of[_storage(tensor)]
+
+    def arguments(self, node: Node) -> Any:
+        """The node's arguments, as values that tracing left."""
+        return _lookup(node.args, self.values)
+
+    def without(
+        self, kernels: Collection[Node], constants: Dict[Node, Any]
+    ) -> "Traced":
+        """The same graph where these kernels need not run: what they would
+        write is in the values of `constants`."""
+        rest = copy.copy(self)
+        rest.constants = {**self.constants, **constants}
+        rest.kernels = [n for n in self.kernels if n not in kernels]
+        rest.kernel_index = {n: i for i, n in enumerate(rest.kernels)}
+        known = {b for n in constants for b in self.buffers_of[n]}
+        rest.program = Program(
+            [self.program.kernels[self.kernel_index[n]] for n in rest.kernels],
+            [
+                Buffer(b.bytes, "input") if at in known else b
+                for at, b in enumerate(self.program.buffers)
+            ],
+            self.program.outputs,
+        )
+        return rest
+
     # -- Running ------------------------------------------------------------
 
     def inputs(self, args: List[Any]) -> Dict[Node, Any]:
         """Values of the nodes that nothing computes."""
-        env = dict(zip(self.placeholders, args))
+        env = {**dict(zip(self.placeholders, args)), **self.constants}
         for node in self.nodes:
             if node.op == "get_attr":
                 env[node] = self.values[node]
@@ -262,6 +293,10 @@ def _arguments(node: Node):
         yield value, name in written, written.get(name, False)
 
 
+def is_triton(node: Node) -> bool:
+    """Whether it launches one of Inductor's own kernels (inductor.py)."""
+    return hasattr(node.target, "roles")
+
+
 def _name(node: Node) -> str:
-    is_triton = hasattr(node.target, "roles")
-    return node.target.__name__ if is_triton else node.name
+    return node.target.__name__ if is_triton(node) else node.name

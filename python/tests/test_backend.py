@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend of torch.compile, as far as it needs no GPU."""
+import functools
+import types
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from regal.streams.trials import Settings  # noqa: E402
+from regal.torch import cuda, planned  # noqa: E402
+from regal.torch.backend import is_part  # noqa: E402
+from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
+
+
+def test_graphs_of_a_model_that_dynamo_cuts_are_parts():
+    def first_and_second(x):
+        x = x.sin()
+        torch._dynamo.graph_break()
+        return x.cos()
+
+    found = []
+
+    def backend(gm, example_inputs):
+        found.append(is_part(gm))
+        return gm.forward
+
+    torch.compile(first_and_second, backend=backend)(torch.ones(3))
+    assert found == [True, True]
+    found.clear()
+    torch.compile(torch.nn.Linear(3, 3), backend=backend)(torch.ones(3))
+    assert found == [False]
+    assert not is_part(torch.fx.symbolic_trace(torch.nn.Linear(3, 3)))
+
+
+def capture_on_cpu(traced, schedule, args, workshop=None):
+    """What CUDA records, as a function that launches in the same order."""
+    env = traced.inputs(list(args))
+
+    def replay():
+        for launch in schedule.launches:
+            traced.step(traced.kernels[launch.kernel], env)
+
+    replay()
+    graph = types.SimpleNamespace(replay=replay)
+    return cuda.Captured(graph, traced.results(env), args)
+
+
+@pytest.fixture
+def without_gpu(monkeypatch):
+    def time_us(captured):
+        captured.replay()
+        return 5.0
+
+    monkeypatch.setattr(cuda, "capture", capture_on_cpu)
+    monkeypatch.setattr(cuda, "Workshop", lambda: None)
+    monkeypatch.setattr(cuda, "time_us", time_us)
+    monkeypatch.setattr(
+        cuda, "Timer", functools.partial(cuda.Timer, time_one=time_us)
+    )
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(planned, "_check_inputs", lambda traced: None)
+
+
+def planned_graph(settings):
+    """x + count(3), its double and their sum, beside a second branch."""
+    kernel, graph = kernels(), Graph()
+    numbers = graph.call(kernel["count"], 3)
+    left = graph.call(kernel["add"], graph.x, numbers)
+    right = graph.call(kernel["double"], graph.x)
+    module = graph.module(graph.call(kernel["add"], left, right))
+    traced = traced_module(module)
+    for node in module.graph.nodes:
+        node.meta["val"] = traced.values.get(node)
+    found = planned.PlannedGraph(
+        module, "inference", (), None, settings, settings.seconds,
+        lambda: pytest.fail("it was left to Inductor"),
+    )
+    return kernel, found
+
+
+@pytest.mark.parametrize("is_folded", [True, False])
+def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded):
+    settings = Settings(
+        streams=2, seconds=0.2, search_seconds=0.02, fold_constants=is_folded
+    )
+    kernel, graph = planned_graph(settings)
+    held = []
+    for start in (0.0, 1.0, 5.0):
+        x = torch.full((SIZE,), start)
+        (result,) = graph(x)
+        held.append((x, result))
+    for x, result in held:
+        assert torch.equal(result, 3 * x + torch.arange(3.0, 3 + SIZE))
+    report = graph.report
+    assert report.kernels == (3 if is_folded else 4)
+    assert report.constants == (1 if is_folded else 0)
+    assert (report.whole_us is not None) == is_folded
+    assert report.tried[0].measured_us == report.chosen.measured_us == 5.0
+    assert report.held_bytes > 0 and report.tuning_s > 0
+    assert ("(1 more run once)" in str(report)) == is_folded
+    runs = kernel["count"].runs
+    graph(torch.ones(SIZE))
+    assert kernel["count"].runs - runs == (not is_folded)

@@ -8,6 +8,7 @@ a run of fourteen processes that tuned side by side, one stream of BERT took 640
 us; with kernels that were tuned alone it took 603.
 """
 
+import collections
 import contextlib
 import fcntl
 import functools
@@ -265,16 +266,22 @@ def measure(name, batch, mode, predict=True):
 
 
 def of_reports(reports):
-    """The columns that the trials give."""
+    """The columns that the trials give. `one_stream_us` has all of Inductor's
+    kernels; all others are without those that are run once."""
     return {
         "kernels": total(reports, lambda r: r.kernels),
+        "constants": total(reports, lambda r: r.constants),
         "regal_us": total(reports, lambda r: r.chosen.measured_us),
-        "one_stream_us": total(reports, lambda r: fastest(r, "one stream")),
+        "one_stream_us": total(
+            reports, lambda r: r.whole_us or fastest(r, "one stream")
+        ),
+        "folded_us": total(reports, lambda r: fastest(r, "one stream")),
         "chains_us": reference(reports, "a stream for each"),
         "heft_us": reference(reports, "heft"),
         "chosen": [r.chosen.label for r in reports],
         "held_bytes": total(reports, lambda r: r.held_bytes),
         "one_stream_bytes": total(reports, lambda r: r.one_stream_bytes),
+        "tuning_s": total(reports, lambda r: r.tuning_s),
         "measuring_s": total(reports, lambda r: r.measuring_s),
         "planning_s": total(reports, lambda r: r.measuring_s + r.trying_s),
     }
@@ -320,16 +327,36 @@ def by_program(observations):
 def tune(name, batch, mode):
     tuning_alone()
     case = Case(name, batch, mode)
+    from torch._dynamo.utils import counters
+
     tuned = compiled_with(case, mode="max-autotune")
     case.step(tuned)
     return {"model": name, "batch": batch, "mode": mode,
-            "max_autotune_us": case.time(tuned)}
+            "max_autotune_us": case.time(tuned),
+            "cudagraph_skips": counters["inductor"]["cudagraph_skips"]}
 
 
+def unfolded(name, batch, mode):
+    """The plan with all of Inductor's kernels, constants among them."""
+    from regal.torch import Backend, Settings
+
+    case = Case(name, batch, mode)
+    backend = Backend(Settings(fold_constants=False))
+    planned = compiled_with(case, backend=backend)
+    for _ in range(3):
+        case.step(planned)
+    us = total(backend.reports, lambda r: r.chosen.measured_us)
+    return {"model": name, "batch": batch, "mode": mode, "unfolded_us": us,
+            "unfolded_call_us": case.time(planned)}
+
+
+#: What is run, and the column by which a row tells that it was done.
+Action = collections.namedtuple("Action", "run column")
 ACTIONS = {
-    "measure": measure,
-    "measure-only": functools.partial(measure, predict=False),
-    "tune": tune,
+    "measure": Action(measure, "regal_us"),
+    "measure-only": Action(functools.partial(measure, predict=False), "regal_us"),
+    "unfolded": Action(unfolded, "unfolded_us"),
+    "tune": Action(tune, "max_autotune_us"),
 }
 
 
@@ -344,5 +371,5 @@ def one(action, case):
     name, batch, mode = case.split(":")
     compile_beside_others()
     with alone():
-        row = ACTIONS[action](name, int(batch), mode)
+        row = ACTIONS[action].run(name, int(batch), mode)
     print("ROW " + json.dumps(row), flush=True)

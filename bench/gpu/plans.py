@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plans on a real GPU: bench/gpu/plans.py OUT [--models a,b] [--done DUMP]
+"""Plans on a real GPU: bench/gpu/plans.py OUT [--models a,b] [--actions a,b]
 
 For each model, batch size and mode (inference in half precision, training in
 single): microseconds per call of eager PyTorch, torch.compile (default,
-reduce-overhead, and max-autotune where asked for), and of Inductor's kernels in
-one CUDA graph: on one stream, on a stream for each chain (no plan: CUDA's own
-scheduling of the whole graph), by heft's plan, and by the plan that
-``regal.torch`` keeps. Writes OUT/plans.json after each case; report.py makes
-the tables and figures. A run that was stopped goes on with --done OUT/plans.json.
+reduce-overhead), and of Inductor's kernels in one CUDA graph: on one stream, on a
+stream for each chain (no plan: CUDA's own scheduling of the whole graph), by
+heft's plan, and by the plan that ``regal.torch`` keeps. Writes OUT/plans.json
+after each case; report.py makes the tables and figures. A run that was stopped
+goes on with --done OUT/plans.json. Actions:
+
+  measure       all of these, and what report.py makes predictions of
+  measure-only  all of these
+  unfolded      the plan without folded constants
+  tune          max-autotune, of a few models at batch 1: it compiles for minutes
 
 Each case has a process of its own, --jobs at a time, each with one thread that
 compiles. A lock lets one process at a time use the GPU, to tune and measure
@@ -26,11 +31,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from case import by_program, one  # noqa: E402
+from case import ACTIONS, by_program, one  # noqa: E402
 
 
-#: Models that come first, and for which max-autotune is measured too: it
-#: compiles for minutes.
+#: Models that come first, and for which max-autotune is measured.
 FIRST = ["mmoe", "dlrm", "squeezenet", "googlenet", "bert", "inception_v3",
          "clip", "darts"]
 
@@ -87,7 +91,8 @@ def show(row):
     )
     print(f"{row['model']}:{row['batch']}:{row['mode']} {numbers} "
           f"difference {row['difference']:.1e} ({row['inductor_difference']:.1e}) "
-          f"planning {row['planning_s'] or 0:.1f} s, of which "
+          f"tuning {row['tuning_s'] or 0:.1f} s, planning "
+          f"{row['planning_s'] or 0:.1f} s, of which "
           f"{row['measuring_s'] or 0:.1f} s measuring, {row['chosen']} "
           f"{row['calls']} {row['warnings']}", flush=True)
 
@@ -100,12 +105,7 @@ def main():
     parser.add_argument("--modes", default="infer,train")
     parser.add_argument("--cases", default="",
                         help="model:batch:mode,... instead of the three above")
-    parser.add_argument("--no-predictions", action="store_true",
-                        help="leave out what report.py makes predictions of")
-    parser.add_argument("--tune", action="store_true",
-                        help="measure max-autotune at the end")
-    parser.add_argument("--tune-only", action="store_true",
-                        help="measure nothing but max-autotune")
+    parser.add_argument("--actions", default="measure", help=", ".join(ACTIONS))
     parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--done", action="append", default=[], metavar="DUMP",
@@ -114,6 +114,10 @@ def main():
     given = parser.parse_args()
     if given.one:
         return one(*given.one)
+    actions = given.actions.split(",")
+    for action in actions:
+        if action not in ACTIONS:
+            parser.error(f"action {action!r}, expected some of {', '.join(ACTIONS)}")
     end = time.time() + given.seconds
     found = [
         (model, int(batch), mode)
@@ -123,7 +127,7 @@ def main():
         [m for m in given.models.split(",") if m],
         [int(b) for b in given.batches.split(",")], given.modes.split(","),
     )
-    measured, tuned = known_cases(given.done)
+    known = known_cases(given.done)
     data = first_data()
     print(f"calibrated: {data['sharing']}, {end - time.time():.0f} s left", flush=True)
     path = os.path.join(given.out, "plans.json")
@@ -136,29 +140,31 @@ def main():
             json.dump(data, file)
         os.replace(path + ".new", path)
 
-    found = [case for case in found if case not in measured]
-    action = "measure-only" if given.no_predictions else "measure"
-    if not given.tune_only:
-        in_parallel(action, found, given.jobs, end - 20, done)
-    if given.tune or given.tune_only:
-        # One at a time, on all cores: it compiles some twenty variants of each
-        # product and convolution before it times them.
-        left = [(n, 1, "infer") for n in FIRST if (n, 1, "infer") not in tuned]
-        in_parallel("tune", left, 1, end - 20, done, threads=os.cpu_count())
+    for action in actions:
+        if action == "tune":
+            # One at a time: it times some twenty variants of each product and
+            # convolution, each for a third of a second or more, and needs the
+            # GPU for most of its time.
+            names = [name for name in given.models.split(",") if name] or FIRST
+            some = [(name, 1, "infer") for name in names]
+            width, threads = 1, os.cpu_count()
+        else:
+            some, width, threads = found, given.jobs, 1
+        left = [case for case in some if case not in known[action]]
+        in_parallel(action, left, width, end - 20, done, threads)
 
 
 def known_cases(paths):
-    """Cases that dumps have: measured ones, and those of max-autotune."""
-    measured, tuned = set(), set()
+    """Of each action: cases that dumps have."""
+    known = {action: set() for action in ACTIONS}
     for path in paths:
         with open(path) as file:
-            for row in json.load(file)["rows"]:
-                case = row["model"], row["batch"], row["mode"]
-                if "regal_us" in row:
-                    measured.add(case)
-                if "max_autotune_us" in row:
-                    tuned.add(case)
-    return measured, tuned
+            rows = json.load(file)["rows"]
+        for row in rows:
+            for name, action in ACTIONS.items():
+                if action.column in row:
+                    known[name].add((row["model"], row["batch"], row["mode"]))
+    return known
 
 
 def first_data():

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables and a figure of what plans.py measured.
 
-  report.py FOLDER DUMP.json... [--again DUMP.json]...
+  report.py FOLDER DUMP.json... [--again DUMP.json]... [--calibration DUMP.json]
 
 Writes FOLDER/plans.csv (a row per model, batch and mode), predictions.csv (a
 row per plan that was tried at batch 1), README.md with both as tables, and, by
 gnuplot, predictions.svg. Of two rows for one case the later dump's counts. Cases
-that were measured again for comparison stand in a table of their own. The
+that were measured again for comparison stand in tables of their own. The
 dumps themselves have every plan of every model and are not kept. Predicted times
-are made here, by the package regal, with the calibration that a dump has.
+are made here, by the package regal: with the numbers that were used, or with
+those that fit what was observed in the calibration of a dump.
 """
 import argparse
 import csv
@@ -19,14 +20,15 @@ import subprocess
 
 from regal.streams.program import Program
 from regal.streams.schedule import make_schedule
-from regal.streams.sharing import Sharing, predict_us
+from regal.streams.sharing import Observation, Sharing, fit, predict_us
 
 TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
          "chains", "heft", "regal", "call"]
 PLAN_FIELDS = (
-    ["model", "batch", "mode", "kernels"] + [t + "_us" for t in TIMES]
+    ["model", "batch", "mode", "kernels", "constants"]
+    + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us"]
     + ["speedup", "call_speedup", "difference", "inductor_difference", "held_bytes",
-       "one_stream_bytes", "planning_s", "chosen", "device", "build"]
+       "one_stream_bytes", "tuning_s", "planning_s", "chosen", "device", "build"]
 )
 PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",
                      "predicted_us", "crossings"]
@@ -42,8 +44,9 @@ def merged(paths):
             key = row["model"], row["batch"], row["mode"]
             known = rows.setdefault(key, {})
             known.update(row)
-            known["device"], known["build"] = dump["device"], dump["build"]
-            known["sharing"] = dump["sharing"]
+            if "regal_us" in row or "device" not in known:
+                known["device"], known["build"] = dump["device"], dump["build"]
+                known["sharing"] = dump["sharing"]
     return rows
 
 
@@ -65,7 +68,8 @@ def bounded(row):
     Trials of chains are short, and the GPU's clock may not have risen yet.
     """
     found = dict(row, regal_us=min(row["regal_us"], row["call_us"]))
-    if all(label == "one stream" for label in row["chosen"]):
+    is_chain = all(label == "one stream" for label in row["chosen"])
+    if is_chain and not row.get("constants"):
         found["one_stream_us"] = found["regal_us"]
     return found
 
@@ -93,13 +97,38 @@ def shown(value):
     return "" if value is None else value
 
 
-def prediction_rows(rows):
+def calibrated(path):
+    """The numbers that fit the calibration of a dump; None without one."""
+    if path is None:
+        return None
+    with open(path, encoding="utf-8") as file:
+        graphs = json.load(file)["calibration"]
+    observations = []
+    for graph in graphs:
+        program = Program.from_json(graph["program"])
+        observations += [
+            Observation(program, schedule_of(program, plan), plan["measured_us"],
+                        graph["one_stream_us"])
+            for plan in graph["plans"]
+        ]
+    return fit(observations)
+
+
+def schedule_of(program, plan):
+    return make_schedule(
+        program, [k for k, _ in plan["launches"]], dict(plan["launches"])
+    )
+
+
+def prediction_rows(rows, sharing):
     """Plans of the search: those have a prediction of its own model too."""
     for (model, _, _), row in rows.items():
         for graph in row.get("observed", ()):
             for plan in graph["plans"]:
                 if plan["searched_us"]:
-                    numbers = predicted(graph, plan, Sharing(**row["sharing"]))
+                    numbers = predicted(
+                        graph, plan, sharing or Sharing(**row["sharing"])
+                    )
                     yield {
                         "model": model, "plan": plan["label"],
                         **{f: shown(numbers[f]) for f in PREDICTION_FIELDS[2:]},
@@ -109,9 +138,7 @@ def prediction_rows(rows):
 def predicted(graph, plan, sharing):
     """The numbers of one plan, with the time that sharing predicts."""
     program = Program.from_json(graph["program"])
-    schedule = make_schedule(
-        program, [k for k, _ in plan["launches"]], dict(plan["launches"])
-    )
+    schedule = schedule_of(program, plan)
     us = predict_us(program, schedule, sharing, graph["one_stream_us"])
     return dict(plan, predicted_us=us, crossings=schedule.crossings)
 
@@ -149,9 +176,9 @@ def plan_table(rows):
 def again_table(rows, again):
     """Two measurements of the same cases."""
     before = {(r["model"], r["batch"], r["mode"]): r for r in rows}
-    yield ("| model | reduce-overhead | one stream | plan | call | speedup | "
-           "speedup above |")
-    yield "|---" * 7 + "|"
+    yield ("| model | batch | mode | reduce-overhead | one stream | plan | call | "
+           "planning, s | speedup | speedup above |")
+    yield "|---" * 10 + "|"
     for row in again:
         key = row["model"], row["batch"], row["mode"]
         if key in before:
@@ -159,7 +186,8 @@ def again_table(rows, again):
                 number(row[t + "_us"])
                 for t in ("reduce_overhead", "one_stream", "regal", "call")
             )
-            yield (f"| {row['model']} | {times} | {float(row['speedup']):.2f} | "
+            yield (f"| {' | '.join(map(str, key))} | {times} | "
+                   f"{float(row['planning_s']):.1f} | {float(row['speedup']):.2f} | "
                    f"{float(before[key]['speedup']):.2f} |")
 
 
@@ -203,11 +231,12 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("dumps", nargs="+")
     parser.add_argument("--again", metavar="DUMP", action="append", default=[])
+    parser.add_argument("--calibration", metavar="DUMP")
     given = parser.parse_args()
-    folder = given.folder
+    folder, sharing = given.folder, calibrated(given.calibration)
     rows = merged(given.dumps)
     rows = dict(sorted(rows.items(), key=lambda r: (r[0][2], r[0][1])))
-    plans, predictions = list(plan_rows(rows)), list(prediction_rows(rows))
+    plans, predictions = list(plan_rows(rows)), list(prediction_rows(rows, sharing))
     write_csv(os.path.join(folder, "plans.csv"), PLAN_FIELDS, plans)
     write_csv(os.path.join(folder, "predictions.csv"), PREDICTION_FIELDS,
               predictions)
@@ -218,12 +247,13 @@ def main():
               "Microseconds.\n", file=file)
         print("\n".join(f"- {b}" for b in builds) + "\n", file=file)
         print("\n".join(plan_table(plans)) + "\n", file=file)
-        if given.again:
-            again = list(plan_rows(merged(given.again)))
-            write_csv(os.path.join(folder, "again.csv"), PLAN_FIELDS, again)
-            print("## Measured again\n\nInference at batch 1, in another run, "
-                  "while the other cores of the machine were busy.\n\n"
+        repeated = []
+        for path in given.again:
+            again = list(plan_rows(merged([path])))
+            repeated += again
+            print(f"## Measured again, {again[0]['build'].split(',')[0]})\n\n"
                   + "\n".join(again_table(plans, again)) + "\n", file=file)
+        write_csv(os.path.join(folder, "again.csv"), PLAN_FIELDS, repeated)
         print("Left to Inductor:\n\n" + "\n".join(left_out(rows)) + "\n",
               file=file)
         print("## Predicted and measured\n\n"

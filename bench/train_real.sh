@@ -21,12 +21,11 @@
 #
 # Recipes for run time train on graphs with room only. A recipe that was stopped
 # goes on from its checkpoint when the command is given again. Measured on two
-# cores: an episode with its share of the network takes 25 to 30 ms of one core,
-# so 16 cores run 400,000 episodes in about 15 minutes. The learning rate falls to
-# 0 over STEPS steps. From the environment: STEPS (3000 of 128 episodes; 600 of
-# the recipes with a draft, which learn what they learn in the first hundred),
-# VALID (64) graphs of a validation, GRAPHS (100) and SEEDS (3) of the
-# measurement.
+# cores: an episode with its share of the network takes 25 to 45 ms of one core
+# (docs/training.md has other machines). The learning rate falls to 0 over STEPS
+# steps. From the environment: STEPS (3000 of 128 episodes; 600 of the recipes
+# with a draft, which learn what they learn in the first hundred), VALID (64)
+# graphs of a validation, GRAPHS (100) and SEEDS (3) of the measurement.
 set -eu
 build=$1 folder=$2 seconds=$3
 shift 3

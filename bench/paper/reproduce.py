@@ -38,6 +38,7 @@ from session import ROOT, Session  # noqa: E402
 # In the order of the page.
 ITEMS = {
     "table1": table1.make,
+    "cp_sat": table1.solver,
     "ablation": ablation.heads,
     "limits": limits.make,
     "histograms": gains.histograms,

@@ -281,7 +281,6 @@ def of_reports(reports):
         "chosen": [r.chosen.label for r in reports],
         "held_bytes": total(reports, lambda r: r.held_bytes),
         "one_stream_bytes": total(reports, lambda r: r.one_stream_bytes),
-        "tuning_s": total(reports, lambda r: r.tuning_s),
         "measuring_s": total(reports, lambda r: r.measuring_s),
         "planning_s": total(reports, lambda r: r.measuring_s + r.trying_s),
     }

@@ -91,8 +91,7 @@ def show(row):
     )
     print(f"{row['model']}:{row['batch']}:{row['mode']} {numbers} "
           f"difference {row['difference']:.1e} ({row['inductor_difference']:.1e}) "
-          f"tuning {row['tuning_s'] or 0:.1f} s, planning "
-          f"{row['planning_s'] or 0:.1f} s, of which "
+          f"planning {row['planning_s'] or 0:.1f} s, of which "
           f"{row['measuring_s'] or 0:.1f} s measuring, {row['chosen']} "
           f"{row['calls']} {row['warnings']}", flush=True)
 

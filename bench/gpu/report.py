@@ -28,7 +28,7 @@ PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us"]
     + ["speedup", "call_speedup", "difference", "inductor_difference", "held_bytes",
-       "one_stream_bytes", "tuning_s", "planning_s", "chosen", "device", "build"]
+       "one_stream_bytes", "planning_s", "chosen", "device", "build"]
 )
 PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",
                      "predicted_us", "crossings"]

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import cuda, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
+from regal.torch.trace import Unsupported  # noqa: E402
 from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
 
 
@@ -97,8 +98,73 @@ def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded)
     assert report.constants == (1 if is_folded else 0)
     assert (report.whole_us is not None) == is_folded
     assert report.tried[0].measured_us == report.chosen.measured_us == 5.0
-    assert report.held_bytes > 0 and report.tuning_s > 0
+    assert report.held_bytes > 0 and report.measuring_s > 0
     assert ("(1 more run once)" in str(report)) == is_folded
     runs = kernel["count"].runs
     graph(torch.ones(SIZE))
     assert kernel["count"].runs - runs == (not is_folded)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_position_that_calls_increment_is_left_to_inductor(dtype, is_read):
+    """Trials would increment it thousands of times; others may be indexed by
+    it. A counter that nothing else reads does no harm."""
+    kernel, graph = kernels(), Graph()
+    graph.graph.call_function(kernel["grow"], (graph.x,))
+    result = graph.call(kernel["double"], graph.x) if is_read else \
+        graph.call(kernel["count"], 3)
+    traced = traced_module(graph.module(result), dtype)
+    if is_read and dtype == torch.int64:
+        with pytest.raises(Unsupported, match="updated by each call"):
+            planned._check_counters(traced)
+    else:
+        planned._check_counters(traced)
+
+
+class Tunable:
+    """A kernel of Inductor's with several configurations, which take so long."""
+
+    reset_to_zero_arg_names = ()
+
+    def __init__(self, times):
+        self.log = []
+        self.launchers = [self.launcher(ns) for ns in times]
+
+    def launcher(self, ns):
+        def launch(out, stream):
+            out.add_(1)
+            self.log.append(ns)
+
+        return launch
+
+    def precompile(self):
+        raise AssertionError("it is compiled already")
+
+    def clone_args(self, *args):
+        return [a.clone() for a in args], {}
+
+    def run(self, out, stream):
+        (launcher,) = self.launchers
+        launcher(out, stream=stream)
+
+
+def test_the_fastest_configuration_is_kept(monkeypatch):
+    inductor = pytest.importorskip("regal.torch.inductor")
+    monkeypatch.setattr(inductor, "_current_stream", lambda device: 0)
+    noise = iter([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])  # of the fastest, at first
+
+    def time_ns(call):
+        call()
+        return kernel.log[-1] + next(noise)
+
+    kernel = Tunable([12, 11, 13])
+    launch = inductor.TritonLaunch("reduction")
+    launch.define(kernel)
+    out = torch.zeros(3)
+    launch.tune([out], time_ns)
+    assert torch.equal(out, torch.zeros(3)), "tuning has changed an argument"
+    assert kernel.log == [12, 11, 13] * 2
+    launch(out)
+    assert kernel.log[-1] == 11 and torch.equal(out, torch.ones(3))
+    launch.tune([out], lambda call: pytest.fail("there is nothing to choose"))

@@ -65,5 +65,5 @@ class Graph:
         return traced_module(self.module(*outputs))
 
 
-def traced_module(module):
-    return _traced(module, [torch.zeros(SIZE)])
+def traced_module(module, dtype=torch.float32):
+    return _traced(module, [torch.zeros(SIZE, dtype=dtype)])

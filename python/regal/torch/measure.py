@@ -4,8 +4,9 @@
 On a GPU a kernel is captured some times in a row into a CUDA graph, which is
 replayed between two events: this includes the gap between two kernels of one
 stream, as a plan has it, and nothing of the host. Kernels that are the same
-(the same function, the same layouts and scalars) are measured once. On a CPU
-the best of a few calls counts.
+(the same function, the same layouts and scalars) are measured once; those that
+have several configurations keep the one that is the fastest so. On a CPU the
+best of a few calls counts.
 
 Kernels run on the tensors that the program itself made. Memory is released as
 the program's own order allows. A kernel that accumulates changes what later
@@ -14,8 +15,9 @@ kernels read; only times matter here.
 
 from __future__ import annotations
 
+import functools
 import time
-from typing import Any, Dict, Sequence
+from typing import Any, Callable, Dict, Optional, Sequence
 
 import torch
 from torch.fx import Node
@@ -38,9 +40,10 @@ def _description(value: Any) -> Any:
     return repr(value)
 
 
-def _time_on_gpu(call, workshop: Workshop) -> float:
+def _time_on_gpu(workshop: Workshop, call: Callable) -> float:
     """Nanoseconds of one call, launched many times from a CUDA graph."""
     stream = workshop.lanes.plain(0)
+    stream.wait_stream(torch.cuda.current_stream())  # for what it reads
     with torch.cuda.stream(stream):
         call()
         begin = torch.cuda.Event(enable_timing=True)
@@ -48,9 +51,9 @@ def _time_on_gpu(call, workshop: Workshop) -> float:
         graph = torch.cuda.CUDAGraph()
         with workshop.recording(graph, stream):
             keep = [call() for _ in range(_IN_A_ROW)]
-        graph.replay()
         best = float("inf")
         for _ in range(_REPLAYS):
+            graph.replay()  # while it runs, the host launches the next one
             begin.record(stream)
             graph.replay()
             end.record(stream)
@@ -60,7 +63,7 @@ def _time_on_gpu(call, workshop: Workshop) -> float:
     return best
 
 
-def _time_on_cpu(call, rounds: int = 5) -> float:
+def _time_on_cpu(call: Callable, rounds: int = 5) -> float:
     best = float("inf")
     for _ in range(rounds):
         begin = time.perf_counter_ns()
@@ -69,11 +72,14 @@ def _time_on_cpu(call, rounds: int = 5) -> float:
     return best
 
 
-def measure(traced: Traced, args: Sequence[Any]) -> None:
+def measure(
+    traced: Traced, args: Sequence[Any], workshop: Optional[Workshop] = None
+) -> None:
     """Sets `run_ns` of the program's kernels."""
     known: Dict[Any, float] = {}
     env = traced.inputs(list(args))
-    workshop = Workshop() if torch.cuda.is_available() else None
+    if workshop is None and torch.cuda.is_available():
+        workshop = Workshop()
     with torch.no_grad():
         for launch in one_stream(traced.program).launches:
             node = traced.kernels[launch.kernel]
@@ -91,12 +97,14 @@ def _measure_one(traced, node: Node, env, known, workshop) -> float:
     )
     key = (id(node.target), _description(args), _description(kwargs))
     if key not in known:
-        def call():
-            return node.target(*args, **kwargs)
-
         on_gpu = any(
             t.is_cuda for t in torch.utils._pytree.tree_leaves((args, kwargs))
             if isinstance(t, torch.Tensor)
         )
-        known[key] = _time_on_gpu(call, workshop) if on_gpu else _time_on_cpu(call)
+        time_ns = (
+            functools.partial(_time_on_gpu, workshop) if on_gpu else _time_on_cpu
+        )
+        if hasattr(node.target, "tune"):
+            node.target.tune(args, time_ns)
+        known[key] = time_ns(lambda: node.target(*args, **kwargs))
     return known[key]

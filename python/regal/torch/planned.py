@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import time
 import warnings
@@ -30,8 +31,6 @@ class Report:
     #: Temporary memory of the plan, and of the compiler's order on one stream.
     held_bytes: int
     one_stream_bytes: int
-    #: Inductor's tuning of its kernels at their first call, as without a plan.
-    tuning_s: float
     measuring_s: float
     trying_s: float
     #: Kernels that were run once and left out (constants.py), and the compiler's
@@ -151,16 +150,12 @@ class PlannedGraph:
             own[i] = _copy_of(args[i])
         buffers = [own[i] for i in self.moving]
         began = time.perf_counter()
-        with torch.no_grad():
-            self._run_plainly(own)  # kernels are tuned at their first call
-        torch.cuda.synchronize()
-        tuned = time.perf_counter()
+        workshop = cuda.Workshop()
         whole = self.traced
+        measure(whole, own, workshop)
         if self.settings.fold_constants:
             self.traced = fold_constants(whole)
-        measure(self.traced, own)
         measured = time.perf_counter()
-        workshop = cuda.Workshop()
         best, tried = choose(
             self.traced.program,
             self.settings,
@@ -180,8 +175,7 @@ class PlannedGraph:
             held_bytes=best.schedule.held_bytes
             + bytes_of_constants(self.traced),
             one_stream_bytes=compilers.held_bytes,
-            tuning_s=tuned - began,
-            measuring_s=measured - tuned,
+            measuring_s=measured - began,
             trying_s=time.perf_counter() - measured,
             constants=len(whole.kernels) - len(self.traced.kernels),
             whole_us=whole_us,
@@ -248,11 +242,32 @@ def _check_inputs(traced: Traced) -> None:
             f"input {node.name} is a number that varies; torch.compile with "
             "dynamic=False"
         )
+    _check_counters(traced)
     for node in traced.kernels:
         if node.target is torch.ops.aten.item.default:
             raise Unsupported("a value of a tensor decides what runs")
     if not traced.kernels:
         raise Unsupported("it has no kernels")
+
+
+def _check_counters(traced: Traced) -> None:
+    """Trials replay a graph thousands of times. A position in a cache that each
+    call increments would leave the cache."""
+    users = traced.program.users
+    writers = collections.defaultdict(set)
+    for index, kernel in enumerate(traced.program.kernels):
+        for access in kernel.writes:
+            writers[access.buffer].add(index)
+    for node in traced.written_inputs:
+        dtype = traced.values[node].dtype
+        if dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
+            continue
+        for buffer in traced.buffers_of[node]:
+            if not writers[buffer].issuperset(users[buffer]):
+                raise Unsupported(
+                    f"input {node.name}, whole numbers, is updated by each call "
+                    "and read by other kernels"
+                )
 
 
 def warn(kind: str, error: Exception) -> None:

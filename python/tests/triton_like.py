@@ -46,11 +46,11 @@ class Graph:
         self.graph = torch.fx.Graph()
         self.x = self.graph.placeholder("x")
 
-    def call(self, kernel, *args):
+    def call(self, kernel, *args, dtype=torch.float32):
         """The buffer that it fills, allocated here; the last tensor of a
         kernel's arguments."""
         out = self.graph.call_function(
-            torch.empty_strided, ((SIZE,), (1,)), {"dtype": torch.float32}
+            torch.empty_strided, ((SIZE,), (1,)), {"dtype": dtype}
         )
         numbers = [a for a in args if isinstance(a, int)]
         nodes = [a for a in args if not isinstance(a, int)]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import time
 import warnings
@@ -17,7 +16,7 @@ from . import cuda
 from .constants import bytes_of_constants, fold_constants
 from .measure import measure
 from .slots import Slots, View
-from .trace import Traced, Unsupported
+from .trace import Traced, Unsupported, tensors_of
 
 
 @dataclasses.dataclass
@@ -252,21 +251,27 @@ def _check_inputs(traced: Traced) -> None:
 
 def _check_counters(traced: Traced) -> None:
     """Trials replay a graph thousands of times. A position in a cache that each
-    call increments would leave the cache."""
-    users = traced.program.users
-    writers = collections.defaultdict(set)
-    for index, kernel in enumerate(traced.program.kernels):
-        for access in kernel.writes:
-            writers[access.buffer].add(index)
-    for node in traced.written_inputs:
-        dtype = traced.values[node].dtype
-        if dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
-            continue
-        for buffer in traced.buffers_of[node]:
-            if not writers[buffer].issuperset(users[buffer]):
+    call increments would leave the cache. Counters that others only count with,
+    as those of BatchNorm, may count on."""
+    whole = {
+        buffer
+        for node, buffers in traced.buffers_of.items()
+        for tensor, buffer in zip(tensors_of(traced.values.get(node)), buffers)
+        if not (tensor.is_floating_point() or tensor.is_complex())
+    }
+    counters = {
+        buffer: node
+        for node in traced.written_inputs
+        for buffer in traced.buffers_of[node]
+        if buffer in whole
+    }
+    for kernel in traced.program.kernels:
+        written = {a.buffer for a in kernel.writes}
+        for buffer in {a.buffer for a in kernel.reads} - written:
+            if buffer in counters and not written <= whole:
                 raise Unsupported(
-                    f"input {node.name}, whole numbers, is updated by each call "
-                    "and read by other kernels"
+                    f"input {counters[buffer].name}, integers, is updated by "
+                    f"each call and read by {kernel.name}"
                 )
 
 

@@ -249,6 +249,9 @@
     "the bonus only where the entropy per op is below this; 0 = everywhere") \
   REAL(clip, "clip", -1, 0, 1e9, "NORM", "train", RESULT, \
     "largest norm of a gradient, 0 = no clipping; from the preset if not given") \
+  REAL(clip_graph, "clip-graph", 0, 0, 1e9, "NORM", "train", RESULT, \
+    "largest norm of one graph's gradient before the mean over graphs, so that " \
+    "none of them decides its direction; 0 = no clipping") \
   CHOICE(policy_kind, "policy-kind", "gnn", \
     "gnn|gas|autoregressive|experts|blind", "train", RESULT, \
     "network of the policy") \

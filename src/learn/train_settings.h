@@ -33,6 +33,7 @@ typedef struct regal_train_settings {
   double baseline_weight; /* of the learned baseline's squared error */
   double entropy, entropy_floor;
   double perturbation; /* sigma */
+  double clip_graph;   /* largest norm of a graph's gradient; 0: any */
   regal_adam_settings adam;
   uint64_t valid_every, valid_evaluations;
   uint32_t valid_graphs;

@@ -169,6 +169,8 @@ static regal_status learn(void *state, size_t item,
         1.0 / s->graphs / s->samples, gradient);
   else
     go_back(t, g, gradient);
+  /* it is a part of the mean already */
+  regal_clip_norm(s->clip_graph / s->graphs, count, gradient);
   return REGAL_OK;
 }
 

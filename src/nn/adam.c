@@ -26,18 +26,33 @@ double regal_adam_learning_rate(const regal_adam_settings *settings,
          done * (settings->final_learning_rate - settings->learning_rate);
 }
 
-double regal_adam_step(const regal_adam_settings *settings, regal_adam *adam,
-                       size_t count, const regal_real *gradient,
-                       regal_real *parameters) {
+static double norm_of(size_t count, const regal_real *gradient) {
   double square = 0;
   for (size_t i = 0; i < count; i++)
     square += (double)gradient[i] * gradient[i];
-  double norm = sqrt(square);
+  return sqrt(square);
+}
+
+static double clip_scale(double most, double norm) {
+  return most > 0 && norm > most ? most / norm : 1;
+}
+
+void regal_clip_norm(double most, size_t count, regal_real *gradient) {
+  double norm = norm_of(count, gradient);
+  double scale = clip_scale(most, norm);
+  if (!isfinite(norm) || scale == 1)
+    return;
+  for (size_t i = 0; i < count; i++)
+    gradient[i] = (regal_real)(scale * gradient[i]);
+}
+
+double regal_adam_step(const regal_adam_settings *settings, regal_adam *adam,
+                       size_t count, const regal_real *gradient,
+                       regal_real *parameters) {
+  double norm = norm_of(count, gradient);
   if (!isfinite(norm))
     return norm;
-  double scale = settings->clip_norm > 0 && norm > settings->clip_norm
-                     ? settings->clip_norm / norm
-                     : 1;
+  double scale = clip_scale(settings->clip_norm, norm);
   double rate = regal_adam_learning_rate(settings, adam->steps);
   double steps = (double)++adam->steps;
   double b1 = settings->beta1, b2 = settings->beta2;

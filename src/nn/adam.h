@@ -34,6 +34,10 @@ typedef struct regal_adam {
 double regal_adam_learning_rate(const regal_adam_settings *settings,
                                 uint64_t step);
 
+/* Scales the gradient so that its norm is at most `most`, if that is not 0. One
+ * that is not finite is left as it is. */
+void regal_clip_norm(double most, size_t count, regal_real *gradient);
+
 /* One step down the gradient; both arrays have `count` entries, and the
  * gradient is left as it was. Returns the norm of the gradient before clipping;
  * when that is not finite nothing changes, not even the number of steps. */

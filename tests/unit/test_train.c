@@ -112,12 +112,27 @@ static void test_baseline_weight(void **state) {
   assert_true(norm[0] > 0 && norm[0] < norm[1]);
 }
 
+/* The mean of gradients that are at most so long is no longer. */
+static void test_clip_graph(void **state) {
+  const double most[] = {0, 1e-3};
+  double norm[2];
+  for (int i = 0; i < 2; i++) {
+    regal_options options = quick_training("clipped.policy");
+    options.steps = 1;
+    options.overwrite = true;
+    options.clip_graph = most[i];
+    norm[i] = run_training(*state, &options).gradient_norm;
+  }
+  assert_true(norm[0] > 2 * most[1]);
+  assert_true(norm[1] > 0 && norm[1] <= most[1] * (1 + 1e-6));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CONTEXT_TEST(test_threads),         CONTEXT_TEST(test_every_kind),
       CONTEXT_TEST(test_every_decoder),   CONTEXT_TEST(test_paper),
       CONTEXT_TEST(test_presets),         CONTEXT_TEST(test_paper_tf),
-      CONTEXT_TEST(test_baseline_weight),
+      CONTEXT_TEST(test_baseline_weight), CONTEXT_TEST(test_clip_graph),
   };
   return cmocka_run_group_tests_name("train", tests, training_enter,
                                      files_leave);

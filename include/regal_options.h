@@ -328,7 +328,8 @@
   LIST(seeds, "seeds", "N,...", "bench", RESULT, \
     "random seeds; 1 if not given") \
   FLAG(mix, "mix", "bench", HOW, \
-    "keep rows of other builds and settings in the table") \
+    "keep rows of other builds and settings in the table; in a report, the " \
+    "later row of a run counts") \
   TEXT(report, "report", 0, "DIR", "bench", HOW, \
     "write tables and figures of the runs here") \
   TEXT(reference, "reference", "brkga@5000", "METHOD@BUDGET", "bench", HOW, \

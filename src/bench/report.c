@@ -145,18 +145,26 @@ static regal_status save_group(const regal_bench_summary *summary,
   return status;
 }
 
+static void put_title(const regal_bench_summary *summary, regal_text *text) {
+  size_t builds = summary->builds.count;
+  regal_text_format(text, "# Report of %zu runs\n\nBuild%s: ",
+                    summary->row_count - summary->replaced,
+                    regal_plural(builds));
+  for (size_t i = 0; i < builds; i++)
+    regal_text_format(text, "%s%s", i ? ", " : "", summary->builds.key[i].text);
+  regal_text_format(
+      text,
+      ". A graph counts once, with its mean over seeds. ± is a 95%% confidence "
+      "interval of the mean over graphs. The best known cost of "
+      "a graph is that of the best run of any method%s.\n",
+      summary->mixed ? "; in brackets: fingerprints of settings" : "");
+}
+
 static regal_status save_all(const regal_bench_summary *summary,
                              const char *folder, regal_text *text,
                              regal_text *script) {
   char path[REGAL_MOST_LIST];
-  regal_text_format(
-      text,
-      "# Report of %zu runs\n\nBuild: %s. A graph counts once, "
-      "with its mean over seeds. ± is a 95%% confidence "
-      "interval of the mean over graphs. The best known cost of "
-      "a graph is that of the best run of any method%s.\n",
-      summary->row_count, summary->build ? summary->build : "several",
-      summary->mixed ? "; in brackets: fingerprints of settings" : "");
+  put_title(summary, text);
   regal_text_format(script, "# gnuplot report.gp, in this folder\n");
   for (size_t i = 0; i < summary->group_count; i++)
     REGAL_TRY(save_group(summary, &summary->groups[i], folder, text, script));

@@ -20,13 +20,12 @@ static regal_status add_row(regal_bench_summary *s, const char *path,
   memcpy(copy, line, strlen(line));
   regal_bench_row *row = &s->rows[s->row_count];
   REGAL_TRY(regal_bench_read_row(s->context, path, number, copy, row));
-  if (!s->row_count)
-    s->build = row->build;
-  else if (s->build && strcmp(s->build, row->build))
-    s->build = NULL;
   s->mixed = s->mixed || strcmp(s->rows[0].settings, row->settings);
   s->row_count++;
-  return REGAL_OK;
+  size_t build;
+  return regal_names_add(&s->builds, row->build, &build)
+             ? REGAL_OK
+             : regal_fail_memory(s->context);
 }
 
 static regal_status read_table(regal_bench_summary *s, const char *path) {
@@ -132,6 +131,69 @@ static regal_status group_rows(regal_bench_summary *s) {
   return REGAL_OK;
 }
 
+/* -- Rows of the same run -------------------------------------------------- */
+
+/* A number for each run that a group may have, from `base` on. */
+static uint64_t run_number(const regal_bench_group *group,
+                           const regal_bench_place *place, uint64_t base) {
+  uint64_t cell = (uint64_t)place->entry * group->graph_count + place->graph;
+  return base + cell * group->seed_count + place->seed;
+}
+
+/* The later row counts. Of another build, or of a graph or policy that has
+ * changed, only if that was asked for. */
+static regal_status replace_row(regal_bench_summary *s, size_t earlier,
+                                size_t later, bool mix) {
+  const regal_bench_row *a = &s->rows[earlier], *b = &s->rows[later];
+  if (!mix && (strcmp(a->build, b->build) || strcmp(a->input, b->input)))
+    return regal_fail(s->context, REGAL_BAD_INPUT,
+                      "found two different runs of \"%s\" on %s with seed "
+                      "%llu, of builds %s and %s: --mix takes the later one",
+                      b->method, b->graph, (unsigned long long)b->seed,
+                      a->build, b->build);
+  s->places[earlier].replaced = true;
+  s->replaced++;
+  return REGAL_OK;
+}
+
+static regal_status replace_rows_with(regal_bench_summary *s, bool mix,
+                                      const uint64_t *base, size_t *latest,
+                                      regal_names *runs) {
+  for (size_t i = 0; i < s->row_count; i++) {
+    const regal_bench_place *place = &s->places[i];
+    uint64_t run =
+        run_number(&s->groups[place->group], place, base[place->group]);
+    size_t before = runs->count, number;
+    if (!regal_names_add_in(runs, run, "", &number))
+      return regal_fail_memory(s->context);
+    if (number < before)
+      REGAL_TRY(replace_row(s, latest[number], i, mix));
+    latest[number] = i;
+  }
+  return REGAL_OK;
+}
+
+static regal_status replace_rows(regal_bench_summary *s, bool mix) {
+  uint64_t *base = regal_alloc(s->context, s->group_count, sizeof *base);
+  size_t *latest = regal_alloc(s->context, s->row_count, sizeof *latest);
+  regal_names runs;
+  regal_names_init(&runs, s->context);
+  regal_status status = REGAL_OK;
+  if (!base || !latest)
+    status = regal_fail_memory(s->context);
+  for (size_t i = 1; i < s->group_count && status == REGAL_OK; i++) {
+    const regal_bench_group *group = &s->groups[i - 1];
+    base[i] = base[i - 1] +
+              group->entry_count * group->graph_count * group->seed_count;
+  }
+  if (status == REGAL_OK)
+    status = replace_rows_with(s, mix, base, latest, &runs);
+  regal_names_free(&runs);
+  regal_release(s->context, latest);
+  regal_release(s->context, base);
+  return status;
+}
+
 /* -- Cells ----------------------------------------------------------------- */
 
 static regal_status create_cells(regal_bench_summary *s,
@@ -173,7 +235,8 @@ static regal_status fill_cells(regal_bench_summary *s) {
     REGAL_TRY(create_cells(s, &s->groups[i]));
   for (size_t i = 0; i < s->row_count; i++) {
     regal_bench_place place = s->places[i];
-    take_row(&s->groups[place.group], &s->rows[i], place.entry, place.graph);
+    if (!place.replaced)
+      take_row(&s->groups[place.group], &s->rows[i], place.entry, place.graph);
   }
   return REGAL_OK;
 }
@@ -188,7 +251,7 @@ static void compare_seeds(regal_bench_summary *s) {
     regal_bench_group *group = &s->groups[place.group];
     const regal_bench_cell *reference =
         cell_at(group, group->reference, place.graph);
-    if (!reference->runs || reference->cost <= 0)
+    if (place.replaced || !reference->runs || reference->cost <= 0)
       continue;
     regal_bench_cell *mean =
         &group->by_seed[place.entry * group->seed_count + place.seed];
@@ -197,8 +260,8 @@ static void compare_seeds(regal_bench_summary *s) {
   }
 }
 
-/* "METHOD@BUDGET"; where a group has none, its first entry. */
-static void find_reference(regal_bench_group *group, const char *wanted) {
+/* "METHOD@BUDGET"; where a group has none, its first entry. Whether it has. */
+static bool find_reference(regal_bench_group *group, const char *wanted) {
   const char *at = strrchr(wanted, '@');
   size_t length = at ? (size_t)(at - wanted) : strlen(wanted);
   for (size_t i = 0; i < group->entry_count; i++) {
@@ -207,9 +270,27 @@ static void find_reference(regal_bench_group *group, const char *wanted) {
         !memcmp(entry->method, wanted, length) &&
         (!at || !strcmp(entry->budget, at + 1))) {
       group->reference = i;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+/* One that was asked for must be there. */
+static regal_status find_references(regal_bench_summary *s,
+                                    const regal_options *options) {
+  regal_options defaults;
+  bool found = false;
+  for (size_t i = 0; i < s->group_count; i++)
+    found = find_reference(&s->groups[i], options->reference) || found;
+  regal_options_init(&defaults);
+  if (found || !strcmp(options->reference, defaults.reference))
+    return REGAL_OK;
+  const regal_bench_entry *first = &s->groups[0].entries[0];
+  return regal_fail(s->context, REGAL_BAD_INPUT,
+                    "found no runs of the reference \"%s\", expected "
+                    "METHOD@BUDGET of a run, such as \"%s@%s\"",
+                    options->reference, first->method, first->budget);
 }
 
 static void take_best(regal_bench_summary *s, const char *graph, double cost) {
@@ -257,14 +338,15 @@ regal_status regal_bench_summarise(regal_context *context,
                                    regal_bench_summary *summary) {
   *summary = (regal_bench_summary){.context = context};
   regal_arena_init(&summary->arena, context);
+  regal_names_init(&summary->builds, context);
   for (size_t i = 0; i < count; i++)
     REGAL_TRY(read_table(summary, tables[i]));
   if (!summary->row_count)
     return regal_fail(context, REGAL_BAD_INPUT, "%s: found no runs", tables[0]);
   REGAL_TRY(group_rows(summary));
+  REGAL_TRY(replace_rows(summary, options->mix));
   REGAL_TRY(fill_cells(summary));
-  for (size_t i = 0; i < summary->group_count; i++)
-    find_reference(&summary->groups[i], options->reference);
+  REGAL_TRY(find_references(summary, options));
   if (options->best[0])
     REGAL_TRY(read_best(summary, options->best));
   compare_seeds(summary);
@@ -286,5 +368,6 @@ void regal_bench_summary_free(regal_bench_summary *summary) {
   regal_release(context, summary->groups);
   regal_release(context, summary->places);
   regal_release(context, summary->rows);
+  regal_names_free(&summary->builds);
   regal_arena_free(&summary->arena);
 }

@@ -36,6 +36,7 @@ typedef struct regal_bench_group {
 typedef struct regal_bench_place {
   size_t group;
   size_t entry, graph, seed; /* in the group */
+  bool replaced;             /* a later row is of the same run */
 } regal_bench_place;
 
 typedef struct regal_bench_summary {
@@ -46,8 +47,9 @@ typedef struct regal_bench_summary {
   regal_bench_place *places; /* [row_count] */
   regal_bench_group *groups;
   size_t group_count, group_capacity;
-  const char *build; /* of all rows; NULL if they differ */
-  bool mixed;        /* rows have several settings */
+  regal_names builds; /* of the rows */
+  size_t replaced;    /* rows that do not count */
+  bool mixed;         /* rows have several settings */
 } regal_bench_summary;
 
 /* Percentages, over the graphs that the entry and the reference have. */

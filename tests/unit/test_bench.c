@@ -419,6 +419,75 @@ static void test_scores(void **state) {
   regal_bench_summary_free(&summary);
 }
 
+/* The table of `example`, and of it another one with one more row. */
+static regal_status summarise_with(search_bench *b, const char *row,
+                                   regal_bench_summary *summary) {
+  const char *tables[] = {"example.csv", "more.csv"};
+  char text[1024];
+  snprintf(text, sizeof text, "%.*s\n%s\n",
+           (int)(strchr(example, '\n') - example), example, row);
+  files_write_text("example.csv", example);
+  files_write_text("more.csv", text);
+  return regal_bench_summarise(b->context, tables, 2, &b->options, summary);
+}
+
+/* A run that two tables have counts once; two versions of a run are not
+ * averaged as if they were one. */
+static void test_repeated_runs(void **state) {
+  search_bench *b = *state;
+  static const char row[] =
+      "%s,s,i,d,a,0,9,runtime,ours p=1,9,2,%d,0,80,1,75,9,1.0";
+  char text[128];
+  regal_bench_summary summary;
+  regal_bench_score score;
+  snprintf(text, sizeof text, row, "x", 80);
+  assert_int_equal(summarise_with(b, text, &summary), REGAL_OK);
+  assert_int_equal(summary.replaced, 1);
+  assert_int_equal(summary.builds.count, 1);
+  assert_int_equal(
+      regal_bench_score_of(b->context, &summary.groups[0], 1, &score),
+      REGAL_OK);
+  assert_true(near(score.improvement, (15 - 10) / 2.));
+  assert_true(near(score.deviation, 5 / sqrt(2)));
+  regal_bench_summary_free(&summary);
+
+  snprintf(text, sizeof text, row, "y", 60);
+  assert_int_equal(summarise_with(b, text, &summary), REGAL_BAD_INPUT);
+  regal_bench_summary_free(&summary);
+  assert_string_equal(regal_error(b->context),
+                      "found two different runs of \"ours p=1\" on a with seed "
+                      "2, of builds x and y: --mix takes the later one");
+  set_option(b, "mix", "true");
+  assert_int_equal(summarise_with(b, text, &summary), REGAL_OK);
+  assert_int_equal(summary.builds.count, 2);
+  assert_int_equal(
+      regal_bench_score_of(b->context, &summary.groups[0], 1, &score),
+      REGAL_OK);
+  assert_true(near(score.improvement, (25 - 10) / 2.));
+  regal_bench_summary_free(&summary);
+}
+
+static void test_reference(void **state) {
+  search_bench *b = *state;
+  const char *tables[] = {"example.csv"};
+  regal_bench_summary summary;
+  files_write_text("example.csv", example);
+  set_option(b, "reference", "ours p=1@9");
+  assert_int_equal(
+      regal_bench_summarise(b->context, tables, 1, &b->options, &summary),
+      REGAL_OK);
+  assert_int_equal(summary.groups[0].reference, 1);
+  regal_bench_summary_free(&summary);
+  set_option(b, "reference", "brkga 5000");
+  assert_int_equal(
+      regal_bench_summarise(b->context, tables, 1, &b->options, &summary),
+      REGAL_BAD_INPUT);
+  regal_bench_summary_free(&summary);
+  assert_string_equal(regal_error(b->context),
+                      "found no runs of the reference \"brkga 5000\", expected "
+                      "METHOD@BUDGET of a run, such as \"brkga@5000\"");
+}
+
 static void test_best_known(void **state) {
   search_bench *b = *state;
   const char *tables[] = {"example.csv"};
@@ -523,6 +592,8 @@ int main(void) {
       SEARCH_TEST(test_malformed),
       SEARCH_TEST(test_zeros),
       SEARCH_TEST(test_scores),
+      SEARCH_TEST(test_repeated_runs),
+      SEARCH_TEST(test_reference),
       SEARCH_TEST(test_best_known),
       SEARCH_TEST(test_names_in_script),
       SEARCH_TEST(test_report_memory),

@@ -3,12 +3,14 @@
 """The reproduction of the paper at its tiny sizes: check_paper.py REGAL
 
 Every table and figure must be there and be well formed: CSV files have rows of
-equal length, SVG files are XML with something drawn, PNG files have an image,
-and the page shows each of them. A second call has nothing left to run. Publishing
+equal length, SVG files are XML with something drawn and no text that is cut off,
+PNG files have an image, and the page shows each of them. The pictures of
+results/paper are checked, too. A second call has nothing left to run. Publishing
 keeps sections of a larger size.
 Exit status 77 (skipped) without gnuplot.
 """
 import csv
+import math
 import pathlib
 import re
 import shutil
@@ -56,6 +58,27 @@ def check_svg(path):
              if node.tag.split("}")[-1] in ("path", "polygon", "rect", "use",
                                             "image")]
     assert len(drawn) > 10, f"{path.name}: draws nothing"
+    width, height = map(float, root.get("viewBox").split()[2:])
+    for text, x, y in ends_of_texts(root):
+        assert 0 <= x <= width and 0 <= y <= height, \
+            f"{path.name}: \"{text}\" is cut off"
+
+
+def ends_of_texts(root):
+    """(text, x, y) of both ends of each text, by the width of wide letters."""
+    for group in root.iter("{http://www.w3.org/2000/svg}g"):
+        text = "".join(group.itertext()).strip()
+        placed = re.match(r"translate\(([\d.]+),([\d.]+)\)(?: "
+                          r"rotate\((-?[\d.]+)\))?", group.get("transform", ""))
+        if not text or not placed or not group.get("font-size"):
+            continue
+        x, y = float(placed[1]), float(placed[2])
+        angle = math.radians(float(placed[3] or 0))
+        length = 0.65 * float(group.get("font-size")) * len(text)
+        share = {"start": 0, "middle": 0.5, "end": 1}[group.get("text-anchor")]
+        for part in (-share, 1 - share):
+            yield (text, x + part * length * math.cos(angle),
+                   y + part * length * math.sin(angle))
 
 
 def check_png(path):
@@ -105,6 +128,8 @@ def main():
     if not shutil.which("gnuplot"):
         return 77
     regal = pathlib.Path(sys.argv[1]).resolve()
+    for figure in (ROOT / "results/paper").glob("*.svg"):
+        check_svg(figure)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         out = folder / "out"

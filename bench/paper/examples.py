@@ -10,7 +10,8 @@ MODELS = ("erdos-renyi", "barabasi-albert", "watts-strogatz",
 
 
 def read_graph(session, model):
-    """[ops], [(producer, consumer)] of a small graph of the model."""
+    """How many ops a small graph of the model has, and {(producer, consumer):
+    kind}: "edge" or, without a tensor, "control"."""
     folder = session.work / f"example-{model}"
     session.call("generate", folder, "--model", model, "--count", 1, "--nodes",
                  session.size("example_nodes"), "--seed", 3, "--quiet")
@@ -19,25 +20,21 @@ def read_graph(session, model):
     graph = json.loads(path.read_text())
     ops = [op for op in graph["ops"] if not op["name"].startswith("_")]
     number = {op["name"]: place for place, op in enumerate(ops)}
-    edges = sorted({(number[producer], place)
-                    for place, op in enumerate(ops)
-                    for producer, _ in op.get("inputs", ())})
+    edges = {(number[producer], place): "control"
+             for place, op in enumerate(ops)
+             for producer in op.get("control", ()) if producer in number}
+    edges |= {(number[producer], place): "edge"
+              for place, op in enumerate(ops)
+              for producer, _ in op.get("inputs", ())}
     return len(ops), edges
 
 
 def layout(count, edges):
     """Depth from the left; ops of one depth from top to bottom."""
     depth = [0] * count
-    for source, target in edges:  # in topological order of the consumers
-        depth[target] = max(depth[target], depth[source] + 1)
-    for _ in range(count):
-        changed = False
+    for _ in range(count):  # no path is longer
         for source, target in edges:
-            if depth[target] <= depth[source]:
-                depth[target] = depth[source] + 1
-                changed = True
-        if not changed:
-            break
+            depth[target] = max(depth[target], depth[source] + 1)
     layers = {}
     for op in range(count):
         layers.setdefault(depth[op], []).append(op)
@@ -48,23 +45,29 @@ def layout(count, edges):
     return places
 
 
+def lines_of(kind):
+    return (f"using (strcol(1) eq '{kind}'?$2:1/0):3:($4-$2):($5-$3) with "
+            "vectors nohead lw 1 lc '#aaaaaa'")
+
+
 def part(session, model):
     count, edges = read_graph(session, model)
     places = layout(count, edges)
     name = f"example_{model}"
-    rows = [("edge", *places[source], *places[target])
-            for source, target in edges]
+    rows = [(kind, *places[source], *places[target])
+            for (source, target), kind in sorted(edges.items())]
     rows += [("op", *place, "", "") for place in places]
     session.write_csv(name, ("kind", "x", "y", "to_x", "to_y"), rows)
     file = figures.draw(
-        session, name, figures.head(f"{model}: {count} ops, {len(edges)} edges",
+        session, name, figures.head(f"{model}: {count} ops, {len(edges)} edges "
+                                    "(dashed: control edges)",
                                     "depth", "", "unset key", "unset ytics",
                                     "unset grid", "set border 1",
                                     "set xtics 1",
                                     "set offsets 0,0,0.05,0.05", "set xrange "
                                     f"[-0.5:{max(x for x, _ in places) + 0.5}]") +
-        f"plot '{name}.csv' every ::1 using (strcol(1) eq 'edge'?$2:1/0):3:"
-        "($4-$2):($5-$3) with vectors nohead lw 1 lc '#bbbbbb', '' every ::1 "
+        f"plot '{name}.csv' every ::1 {lines_of('edge')}, '' every ::1 "
+        f"{lines_of('control')} dt 2, '' every ::1 "
         "using (strcol(1) eq 'op'?$2:1/0):3 with points lt 1 ps 1", "820,360")
     return file, f"A graph of the model {model}, from left to right by depth"
 

@@ -14,6 +14,10 @@ STYLE = (ROOT / "src/bench/style.gp").read_text()
 TERMINALS = (("svg", "svg size {0} dynamic font 'sans,13' background 'white'"),
              ("png", "pngcairo size {0} font 'sans,10' background 'white'"))
 
+# The line of a method is the same in all figures.
+LINE_TYPES = {"BRKGA": 1, "REGAL": 2, "REGAL, our features": 3, "auto": 4,
+              "local": 5, "heft": 6, "cp-sat": 7}
+
 
 def draw(session, name, commands, size="820,420"):
     """Runs the commands for NAME.svg and NAME.png, in the output folder."""
@@ -43,7 +47,8 @@ def lines(session, name, title, xlabel, ylabel, curves, more=(), size="820,420")
             for x, y, error in points]
     session.write_csv(name, ("line", "label", "x", "y", "standard_error"), rows)
     plots = [f"'{name}.csv' every ::1 using ($1=={number}?$3:1/0):4:5 with "
-             f"{style_of(points)} lt {number} title '{label}'"
+             f"{style_of(points)} lt {LINE_TYPES.get(label, number)} "
+             f"title '{label}'"
              for number, (label, points) in enumerate(curves.items(), 1)]
     return draw(session, name, head(title, xlabel, ylabel, *more) + "plot " +
                 ", ".join(plots), size)
@@ -67,7 +72,9 @@ def boxes(session, name, title, ylabel, groups, size="820,480"):
                              "three_quarters", "largest"), rows)
     return draw(session, name, head(
         title, "", ylabel, "unset key", "set xtics rotate by -35 noenhanced",
-        "set boxwidth 0.5", f"set xrange [0:{len(rows) + 1}]") +
+        # gnuplot leaves no room for the ends of turned labels
+        f"set bmargin {1 + 0.36 * max(map(len, groups)):.0f}",
+        f"set rmargin {0.8 * len(rows[-1][1]):.0f}", "set boxwidth 0.5", f"set xrange [0:{len(rows) + 1}]") +
         f"plot 0 lc '#888888' dt 2, '{name}.csv' every ::1 using "
         "1:4:3:7:6:xtic(2) with candlesticks lt 1 whiskerbars, '' every ::1 "
         "using 1:5:5:5:5 with candlesticks lt 2", size)

@@ -41,8 +41,10 @@ slow: ## Run the tests that take minutes
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -L slow --no-tests=error --no-label-summary
 
+# Those that need no arguments.
 bench: all ## Run the benchmarks, one after the other
 	@set -e; for program in build/bench/bench_*; do \
+	  case $$program in *_policy_gain | *_quality) continue ;; esac; \
 	  echo "== $$program"; "$$program"; done
 
 # QUICK=1: small; TINY=1: a smoke test. Both leave results/ and docs/ alone, unless

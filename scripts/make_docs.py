@@ -6,8 +6,9 @@
     docs/options.md              what `regal options` prints
     docs/regal.1                 its list of options, from the same table
     docs/img/plan.svg            the plan of the demo (scripts/plan_figure.py)
+    docs/paper.md                sections of results/paper, bench/paper/differences.md
     README.md, docs/*.md         the output in every console block
-  make_docs.py PROGRAM --check   fails if one of the first three is out of date
+  make_docs.py PROGRAM --check   fails if one of the first four is out of date
                                  (tests/check_docs.py checks the last)
 
 Run `make docs` after a change of the options, of the search or of the text of a
@@ -23,6 +24,9 @@ sys.dont_write_bytecode = True  # no __pycache__ among the scripts
 import plan_figure  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "bench/paper"))
+import reproduce  # noqa: E402
+
 FIRST, LAST = ".\\\" The options begin.\n", ".\\\" The options end.\n"
 DEMO = ROOT / "data/demo/hf_gpt_neox_train.pb"
 PLANS = (("one device, the file's order", "--devices 1 --method single"),
@@ -82,13 +86,21 @@ def draw_plans(program):
     return plan_figure.draw(drawn)
 
 
+def paper_page():
+    """docs/paper.md from the sections that were published."""
+    made = reproduce.records.load(ROOT / "results/paper")
+    return reproduce.page.text_of(
+        [made[key] for key in reproduce.ITEMS if key in made], "../results/paper")
+
+
 def make_files(program):
     """The text of each file that is made."""
     options = subprocess.run([program, "options"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
     return {ROOT / "docs/options.md": options,
             ROOT / "docs/regal.1": man_page(options),
-            ROOT / "docs/img/plan.svg": draw_plans(program)}
+            ROOT / "docs/img/plan.svg": draw_plans(program),
+            ROOT / "docs/paper.md": paper_page()}
 
 
 def main(program, check):

@@ -2,8 +2,9 @@
 """docs/paper.md: what was made, beside the paper's numbers.
 
 Every item gives a section: a title, a text with its tables, and figures with
-captions; its record (records.py) adds where it comes from. What differs from the paper and why is written by people, in
-differences.md: the text below the heading "## KEY" goes into the section.
+captions; its record (records.py) adds where it comes from. What differs from the
+paper and why is written by people, in differences.md: the text below the heading
+"## KEY" goes into the section. `make docs` puts a change of it into docs/paper.md.
 """
 import collections
 import math
@@ -55,7 +56,12 @@ def origin(record):
 
 def compose(records, page, folder):
     """Writes the page of the sections whose files are in `folder`."""
-    folder = os.path.relpath(folder, page.parent)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text_of(records, os.path.relpath(folder, page.parent)))
+
+
+def text_of(records, folder):
+    """The page; `folder` as seen from it."""
     texts = differences()
     lines = ["# The paper, table by table", "",
              "<!-- Made by bench/paper/reproduce.py. What differs is written in "
@@ -80,8 +86,7 @@ def compose(records, page, folder):
                       f"*{caption}* ([data]({data}))", ""]
         if record["key"] in texts:
             lines += [texts[record["key"]], ""]
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(lines))
+    return "\n".join(lines)
 
 
 def anchor(title):

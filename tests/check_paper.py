@@ -88,7 +88,7 @@ def check_png(path):
     assert width > 300 and height > 200, f"{path.name}: {width} x {height}"
 
 
-def check_page(path, out):
+def check_page(path):
     text = path.read_text()
     for link in re.findall(r"\]\(([^)#]+)\)", text):
         if not link.endswith(".md") and ".md#" not in link:
@@ -113,7 +113,7 @@ def run(regal, folder):
 
 def check_published(folder):
     """The published page has the same sections, and larger ones stay."""
-    check_page(folder / "paper.md", folder / "published")
+    check_page(folder / "paper.md")
     published = records.load(folder / "published")
     assert list(published) == list(records.load(folder / "out"))
     published["limits"].update(scale="quick", text="a larger one")
@@ -139,7 +139,7 @@ def main():
         for figure in FIGURES:
             check_svg(out / f"{figure}.svg")
             check_png(out / f"{figure}.png")
-        check_page(out / "paper.md", out)
+        check_page(out / "paper.md")
         check_published(folder)
         before = (folder / "work/runs.csv").read_bytes()
         run(regal, folder)

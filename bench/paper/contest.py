@@ -8,7 +8,7 @@ from session import ARCHIVES, OBJECTIVES, path_of
 from statistics_of import Entry, Runs
 
 
-def methods_of(session, objective, kind, has_cp_sat):
+def methods_of(objective, kind, has_cp_sat):
     """label: (method, whether it has budgets)"""
     methods = {"BRKGA": ("brkga", True), "heft": ("heft", False),
                "local": ("local", True), "auto": ("auto", True)}
@@ -32,7 +32,7 @@ def part(session, name, objective, has_cp_sat):
     if not graphs:
         return None
     kind = "synthetic" if name == "synthetic" else "real"
-    methods = methods_of(session, objective, kind, has_cp_sat)
+    methods = methods_of(objective, kind, has_cp_sat)
     times = session.size("contest_times")
     session.say(f"by time: {name}, {objective}")
     session.bench(graphs, [method for method, _ in methods.values()], times,

@@ -74,7 +74,8 @@ def boxes(session, name, title, ylabel, groups, size="820,480"):
         title, "", ylabel, "unset key", "set xtics rotate by -35 noenhanced",
         # gnuplot leaves no room for the ends of turned labels
         f"set bmargin {1 + 0.36 * max(map(len, groups)):.0f}",
-        f"set rmargin {0.8 * len(rows[-1][1]):.0f}", "set boxwidth 0.5", f"set xrange [0:{len(rows) + 1}]") +
+        f"set rmargin {0.8 * len(rows[-1][1]):.0f}", "set boxwidth 0.5",
+        f"set xrange [0:{len(rows) + 1}]") +
         f"plot 0 lc '#888888' dt 2, '{name}.csv' every ::1 using "
         "1:4:3:7:6:xtic(2) with candlesticks lt 1 whiskerbars, '' every ::1 "
         "using 1:5:5:5:5 with candlesticks lt 2", size)

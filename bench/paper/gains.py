@@ -37,8 +37,9 @@ def histogram(session, name, objective):
     score = Runs(session, graphs, objective).score(entry, reference(session))
     share = 100 * (score.better + score.equal) / score.graphs
     paper = published.HISTOGRAM[objective] if name == "real" else None
-    line = (f"{name}, {objective}", f"`{entry.label}`", score.graphs, number(share, "{:.1f}"),
-            number(score.largest, "{:+.1f}"), number(score.smallest, "{:+.1f}"),
+    line = (f"{name}, {objective}", f"`{entry.label}`", score.graphs,
+            number(share, "{:.1f}"), number(score.largest, "{:+.1f}"),
+            number(score.smallest, "{:+.1f}"),
             *(map("{:.1f}".format, paper) if paper else ("", "", "")))
     values = [value for value in score.each.values() if abs(value) > 1e-9]
     file = figures.histogram(

@@ -38,7 +38,7 @@ def differences():
     return {key: part.strip() for key, part in zip(parts[1::2], parts[2::2])}
 
 
-SIZES = {
+SIZE_TEXTS = {
     "full": "full size",
     "quick": "quick size: few and small graphs, policies trained for seconds, "
              "wide confidence intervals",
@@ -50,7 +50,7 @@ def origin(record):
     """Where a section comes from, in a line."""
     commits = " and ".join(record["builds"])
     changed = ", but for SIZES" if "SIZES=" in record["command"] else ""
-    return (f"*`{record['command']}` ({SIZES[record['scale']]}{changed}), "
+    return (f"*`{record['command']}` ({SIZE_TEXTS[record['scale']]}{changed}), "
             f"commit{'s' if len(record['builds']) > 1 else ''} {commits}.*")
 
 

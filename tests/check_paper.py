@@ -5,8 +5,8 @@
 Every table and figure must be there and be well formed: CSV files have rows of
 equal length, SVG files are XML with something drawn and no text that is cut off,
 PNG files have an image, and the page shows each of them. The pictures of
-results/paper are checked, too. A second call has nothing left to run. Publishing
-keeps sections of a larger size.
+results/paper are checked, too. A second call has nothing left to run, and one
+with other sizes is refused. Publishing keeps sections of a larger size.
 Exit status 77 (skipped) without gnuplot.
 """
 import csv
@@ -103,12 +103,21 @@ def check_page(path):
         assert difference in text, f"the page lacks what differs in {key}"
 
 
-def run(regal, folder):
-    subprocess.run([sys.executable, ROOT / "bench/paper/reproduce.py", regal,
-                    "--scale", "tiny", "--work", folder / "work", "--out",
-                    folder / "out", "--publish", "--results",
-                    folder / "published", "--page", folder / "paper.md"],
-                   check=True, stderr=subprocess.DEVNULL)
+def run(regal, folder, *more, check=True):
+    return subprocess.run(
+        [sys.executable, ROOT / "bench/paper/reproduce.py", regal, "--scale",
+         "tiny", "--work", folder / "work", "--out", folder / "out",
+         "--publish", "--results", folder / "published", "--page",
+         folder / "paper.md", *more], check=check, text=True,
+        stderr=subprocess.PIPE)
+
+
+def check_other_sizes(regal, folder):
+    """What was made with other sizes is not taken for them."""
+    for size in ("train_ops=30", "valid_evaluations=500"):
+        done = run(regal, folder, "--only", "ablation", "--sizes", size,
+                   check=False)
+        assert done.returncode and "was made with" in done.stderr, done.stderr
 
 
 def check_published(folder):
@@ -145,6 +154,7 @@ def main():
         run(regal, folder)
         assert (folder / "work/runs.csv").read_bytes() == before, \
             "the second call has run something again"
+        check_other_sizes(regal, folder)
     return 0
 
 

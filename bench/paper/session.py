@@ -51,6 +51,21 @@ class Session:
     def size(self, name):
         return self.sizes[name]
 
+    def is_made(self, path, *sizes):
+        """Whether this file of the work folder is there. Its name does not say
+        the sizes that it was made with: for others it is refused."""
+        note = path.with_name(f"{path.name}.sizes")
+        now = {name: self.size(name) for name in sizes}
+        if not path.exists():
+            note.write_text(json.dumps(now) + "\n")
+            return False
+        made = json.loads(note.read_text()) if note.exists() else now
+        if made != now:
+            sys.exit(f"reproduce: {path} was made with {json.dumps(made)}, "
+                     f"these are {json.dumps(now)}: remove it, or give another "
+                     "--work")
+        return True
+
     # -- What this build can do ----------------------------------------------
 
     def build(self):

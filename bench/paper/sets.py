@@ -27,7 +27,7 @@ def synthetic_set(session):
             done.touch()
         return folder
     archive = session.work / "synthetic.zip"
-    if not archive.exists():
+    if not session.is_made(archive, "synthetic"):
         folder = session.work / "drawn"
         session.call("generate", folder, "--count", count, "--seed", 1,
                      "--filter", "--quiet")
@@ -66,7 +66,7 @@ def graphs_for(session, name, objective, count=None, split="test"):
 def real_training_set(session, objective, archives=ARCHIVES):
     """One archive of small real graphs with their splits, for training."""
     path = session.work / f"train-{'-'.join(archives)}-{objective}.zip"
-    if path.exists():
+    if session.is_made(path, "train_ops"):
         return path
     pack(path, [(archive, row) for archive in archives
                 for row in index_of(path_of(archive))

@@ -51,7 +51,7 @@ def train(session, dataset, objective, steps=None, **options):
     options = {name.replace("_", "-"): value for name, value in options.items()}
     path = path_of(session, dataset, objective, steps, options)
     done = path.with_suffix(".done")
-    if not done.exists():
+    if not session.is_made(done, "valid_graphs", "valid_evaluations"):
         run_training(session, dataset, objective, steps, {**STANDARD, **options},
                      path)
         done.write_text(session.build() + "\n")

@@ -61,8 +61,9 @@ def style_of(points):
     return "lines" if len(points) > 50 else "linespoints"
 
 
-def boxes(session, name, title, ylabel, groups, size="820,480"):
-    """groups: {label: values}; quartiles in NAME.csv."""
+def boxes(session, name, title, xlabel, groups):
+    """groups: {label: values}; quartiles in NAME.csv. As those of a report
+    (src/bench/figures.c)."""
     rows = []
     for number, (label, values) in enumerate(groups.items(), 1):
         ordered = sorted(values)
@@ -71,14 +72,14 @@ def boxes(session, name, title, ylabel, groups, size="820,480"):
     session.write_csv(name, ("box", "label", "smallest", "quarter", "median",
                              "three_quarters", "largest"), rows)
     return draw(session, name, head(
-        title, "", ylabel, "unset key", "set xtics rotate by -35 noenhanced",
-        # gnuplot leaves no room for the ends of turned labels
-        f"set bmargin {1 + 0.36 * max(map(len, groups)):.0f}",
-        f"set rmargin {0.8 * len(rows[-1][1]):.0f}", "set boxwidth 0.5",
-        f"set xrange [0:{len(rows) + 1}]") +
-        f"plot 0 lc '#888888' dt 2, '{name}.csv' every ::1 using "
-        "1:4:3:7:6:xtic(2) with candlesticks lt 1 whiskerbars, '' every ::1 "
-        "using 1:5:5:5:5 with candlesticks lt 2", size)
+        title, xlabel, "", "unset key", "set ytics noenhanced",
+        "set style fill solid 0.25", "set yzeroaxis lc '#888888' dt 2",
+        f"set yrange [{len(rows)}.5:0.5]",
+        f"set lmargin {max(map(len, groups)) + 3}") +
+        f"plot '{name}.csv' every ::1 using 5:1:3:7:ytic(2) with xerrorbars "
+        "lt 1 pt 0, '' every ::1 using 5:1:4:6:($1-0.25):($1+0.25) with "
+        "boxxyerror lt 1, '' every ::1 using 5:($1-0.25):(0):(0.5) with "
+        "vectors nohead lt 2 lw 3", f"820,{140 + 36 * len(rows)}")
 
 
 def quantile(ordered, share):

@@ -82,7 +82,7 @@ def topologies(session):
         sorted(item[1]), 0.5)))
     file = figures.boxes(session, "topologies",
                          "real graphs, run time: REGAL over BRKGA by topology",
-                         "improvement, %", ordered, "980,560")
+                         "improvement, %", ordered)
     return Section(
         "topologies", "Performance by topology",
         f"`{entry.label}` on {len(graphs)} topologies of the test split, each "

@@ -44,24 +44,47 @@ static regal_status save(const regal_bench_summary *summary,
   return regal_text_save(summary->context, text, path);
 }
 
-/* Both formats of one figure; `plot` is the command, and `size` in pixels. */
+enum { MOST_LABEL = 120 }; /* letters of a method in a figure */
+
+/* How large a figure is, in pixels. */
+typedef struct extent {
+  size_t width, height;
+} extent;
+
+/* Room for the axes below the title, and for labels of so many letters beside
+ * them. */
+static size_t width_for(const char *title, size_t letters) {
+  size_t axes = 7 * strlen(title);
+  return (axes > 540 ? axes : 540) + 8 * letters + 120;
+}
+
+static size_t longer(size_t most, const char *text) {
+  return strlen(text) > most ? strlen(text) : most;
+}
+
+/* Both formats of one figure; `plot` is the command. */
 static void put_figure(regal_text *script, const char *name, const char *kind,
-                       const char *size, const char *plot) {
+                       extent size, const char *plot) {
   regal_text_format(script,
-                    "set terminal svg size %s dynamic font 'sans,13' "
+                    "set terminal svg size %zu,%zu dynamic font 'sans,13' "
                     "background 'white'\nset output '%s_%s.svg'\n%s\n",
-                    size, name, kind, plot);
+                    size.width, size.height, name, kind, plot);
   regal_text_format(script,
-                    "set terminal pngcairo size %s font 'sans,10' background "
-                    "'white'\nset output '%s_%s.png'\nreplot\n",
-                    size, name, kind);
+                    "set terminal pngcairo size %zu,%zu font 'sans,10' "
+                    "background 'white'\nset output '%s_%s.png'\nreplot\n",
+                    size.width, size.height, name, kind);
 }
 
 /* -- Curves ---------------------------------------------------------------- */
 
-static bool is_first_of_method(const regal_bench_group *group, size_t entry) {
+/* Whether both are points of one line. */
+static bool same_line(const regal_bench_entry *a, const regal_bench_entry *b) {
+  return !strcmp(a->method, b->method) && !strcmp(a->settings, b->settings);
+}
+
+static bool is_first_of_line(const regal_bench_group *group, size_t entry) {
   for (size_t i = 0; i < entry; i++)
-    if (!strcmp(group->entries[i].method, group->entries[entry].method))
+    if (same_line(&group->entries[i], &group->entries[entry]))
       return false;
   return true;
 }
@@ -73,7 +96,7 @@ static regal_status put_line(const regal_bench_summary *summary,
   for (size_t i = first; i < group->entry_count; i++) {
     const regal_bench_entry *entry = &group->entries[i];
     regal_bench_score score;
-    if (strcmp(entry->method, group->entries[first].method))
+    if (!same_line(entry, &group->entries[first]))
       continue;
     REGAL_TRY(regal_bench_score_of(summary->context, group, i, &score));
     if (!score.graphs || isnan(score.gap))
@@ -88,11 +111,15 @@ static regal_status put_line(const regal_bench_summary *summary,
   return REGAL_OK;
 }
 
-static void put_curve_title(regal_text *plot, const regal_bench_entry *entry,
-                            const char *name, size_t number) {
-  char title[64];
-  snprintf(title, sizeof title, "%.60s", entry->method);
-  make_plain(title, " -_=.+/~");
+/* With the settings if the table has several. */
+static void put_curve_title(const regal_bench_summary *summary,
+                            const regal_bench_entry *entry, const char *name,
+                            size_t number, regal_text *plot) {
+  char title[MOST_LABEL + 1], settings[8] = "";
+  if (summary->mixed)
+    snprintf(settings, sizeof settings, " [%.4s]", entry->settings);
+  snprintf(title, sizeof title, "%.100s%s", entry->method, settings);
+  make_plain(title, " -_=.+/~[]");
   regal_text_format(plot,
                     "%s'%s_curve.csv' every ::1 using ($1==%zu?$4:1/0):5:6 "
                     "with yerrorlines lt %zu title '%s'",
@@ -106,11 +133,11 @@ static regal_status draw_curves(const regal_bench_summary *summary,
   size_t number = 0;
   regal_text_format(data, "line,method,budget,seconds,gap_percent,interval\n");
   for (size_t i = 0; i < group->entry_count; i++) {
-    if (!is_first_of_method(group, i))
+    if (!is_first_of_line(group, i))
       continue;
     number++;
     REGAL_TRY(put_line(summary, group, i, number, data));
-    put_curve_title(plot, &group->entries[i], name, number);
+    put_curve_title(summary, &group->entries[i], name, number, plot);
   }
   return save(summary, data, folder, name, "_curve.csv");
 }
@@ -120,7 +147,7 @@ static regal_status draw_curves(const regal_bench_summary *summary,
 static regal_status draw_boxes(const regal_bench_summary *summary,
                                const regal_bench_group *group,
                                const char *folder, const char *name,
-                               regal_text *data) {
+                               regal_text *data, size_t *boxes) {
   regal_text_format(data, "box,entry,smallest,quarter,median,three_quarters,"
                           "largest\n");
   for (size_t i = 0; i < group->entry_count; i++) {
@@ -130,7 +157,8 @@ static regal_status draw_boxes(const regal_bench_summary *summary,
     if (!score.graphs || i == group->reference)
       continue;
     regal_bench_label(summary, &group->entries[i], label, sizeof label);
-    regal_text_format(data, "%zu,", i + 1);
+    regal_text_format(data, "%zu,", ++*boxes);
+    label[MOST_LABEL] = 0;
     regal_csv_put(data, label);
     for (size_t q = 0; q < 5; q++)
       regal_text_format(data, ",%.6g", score.quartile[q]);
@@ -141,50 +169,75 @@ static regal_status draw_boxes(const regal_bench_summary *summary,
 
 /* -- The group ------------------------------------------------------------- */
 
-static void put_group(const regal_bench_group *group, const char *name,
-                      const char *curves, regal_text *script) {
-  char title[96], boxes[512];
-  snprintf(title, sizeof title, "%.60s, %.20s", group->dataset,
-           group->objective);
-  make_plain(title, " -_,.");
+static size_t longest_label(const regal_bench_summary *summary,
+                            const regal_bench_group *group) {
+  size_t longest = 0;
+  for (size_t i = 0; i < group->entry_count; i++) {
+    char label[REGAL_MOST_TEXT];
+    regal_bench_label(summary, &group->entries[i], label, sizeof label);
+    longest = longer(longest, label);
+  }
+  return longest < MOST_LABEL ? longest : MOST_LABEL;
+}
+
+static void put_curves(const char *group, const char *name, size_t letters,
+                       const char *curves, regal_text *script) {
+  char title[192];
+  snprintf(title, sizeof title, "%s: gap to the best known plan against time",
+           group);
   regal_text_format(script,
-                    "reset\n%sset title '%s: gap to the best known plan "
-                    "against time'\nset logscale x\nset xlabel 'seconds on "
-                    "one thread'\nset ylabel 'mean gap, %%'\nset yrange "
-                    "[0:]\n",
+                    "reset\n%sset title '%s'\nset logscale x\nset xlabel "
+                    "'seconds on one thread'\nset ylabel 'mean gap, %%'\nset "
+                    "yrange [0:]\n",
                     regal_figure_style(), title);
-  put_figure(script, name, "curve", "820,420", curves);
-  if (group->entry_count < 2)
-    return;
-  snprintf(boxes, sizeof boxes,
-           "plot '%s_boxes.csv' every ::1 using 1:4:3:7:6:xtic(2) with "
-           "candlesticks lt 1 whiskerbars, '' every ::1 using 1:5:5:5:5 with "
-           "candlesticks lt 2",
+  put_figure(script, name, "curve", (extent){width_for(title, letters), 420},
+             curves);
+}
+
+/* Lying, so that names of any length can be read. */
+static void put_boxes(const char *group, const char *name, size_t letters,
+                      size_t boxes, regal_text *script) {
+  char title[192], plot[512];
+  snprintf(title, sizeof title,
+           "%s: improvement over the reference, quartiles of the graphs",
+           group);
+  snprintf(plot, sizeof plot,
+           "plot '%s_boxes.csv' every ::1 using 5:1:3:7:ytic(2) with "
+           "xerrorbars lt 1 pt 0, '' every ::1 using 5:1:4:6:($1-0.25):"
+           "($1+0.25) with boxxyerror lt 1, '' every ::1 using "
+           "5:($1-0.25):(0):(0.5) with vectors nohead lt 2 lw 3",
            name);
   regal_text_format(script,
-                    "reset\n%sunset key\nset title '%s: improvement over the "
-                    "reference, quartiles of the graphs'\nset ylabel "
-                    "'improvement, %%'\nset xtics rotate by -35 noenhanced\n"
-                    "set boxwidth 0.5\nset xrange [0:%zu]\n",
-                    regal_figure_style(), title, group->entry_count + 1);
-  put_figure(script, name, "boxes", "820,480", boxes);
+                    "reset\n%sunset key\nset title '%s'\nset xlabel "
+                    "'improvement, %%'\nset ytics noenhanced\nset style fill "
+                    "solid 0.25\nset yzeroaxis lc '#888888' dt 2\nset yrange "
+                    "[%zu.5:0.5]\nset lmargin %zu\n",
+                    regal_figure_style(), title, boxes, letters + 3);
+  put_figure(script, name, "boxes",
+             (extent){width_for(title, letters), 120 + 44 * boxes}, plot);
 }
 
 regal_status regal_bench_draw(const regal_bench_summary *summary,
                               const regal_bench_group *group,
                               const char *folder, regal_text *script) {
-  char name[128];
+  char name[128], title[96];
+  size_t count = 0, letters = longest_label(summary, group);
   regal_text curve, boxes, plot;
   regal_bench_file_name(group, name, sizeof name);
+  snprintf(title, sizeof title, "%.60s, %.20s", group->dataset,
+           group->objective);
+  make_plain(title, " -_,.");
   regal_text_init(&curve, summary->context);
   regal_text_init(&boxes, summary->context);
   regal_text_init(&plot, summary->context);
   regal_status status =
       draw_curves(summary, group, folder, name, &curve, &plot);
-  if (status == REGAL_OK && group->entry_count > 1)
-    status = draw_boxes(summary, group, folder, name, &boxes);
   if (status == REGAL_OK)
-    put_group(group, name, plot.bytes ? plot.bytes : "", script);
+    put_curves(title, name, letters, plot.bytes ? plot.bytes : "", script);
+  if (status == REGAL_OK && group->entry_count > 1)
+    status = draw_boxes(summary, group, folder, name, &boxes, &count);
+  if (status == REGAL_OK && count)
+    put_boxes(title, name, letters, count, script);
   if (status == REGAL_OK && plot.failed)
     status = regal_fail_memory(summary->context);
   regal_text_free(&plot);

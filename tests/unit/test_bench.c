@@ -532,6 +532,31 @@ static void test_names_in_script(void **state) {
   free(script);
 }
 
+/* Rows of other settings are a line of their own, and a long name is not cut.
+ */
+static void test_mixed_lines(void **state) {
+  search_bench *b = *state;
+  const char *tables[] = {"mixed.csv"};
+  char text[1024];
+  snprintf(text, sizeof text, "%.*s%s", (int)(strchr(example, '\n') - example),
+           example,
+           "\nx,s,i,d,a,0,9,runtime,brkga,5000,1,100,0,100,1,75,5000,2.0\n"
+           "x,t,i,d,a,0,9,runtime,brkga,5000,1,90,0,90,1,75,5000,2.0\n"
+           "x,t,i,d,a,0,9,runtime,regal policy=synthetic_runtime_paper "
+           "actions=sample decoder=paper-late,9,1,90,0,90,1,75,9,2.0\n");
+  files_write_text("mixed.csv", text);
+  mkdir("figures", 0777);
+  set_option(b, "report", "figures");
+  if (regal_bench_report(b->context, tables, 1, &b->options))
+    fail_msg("%s", regal_error(b->context));
+  char *script = files_read("figures/report.gp");
+  assert_non_null(strstr(script, "lt 1 title 'brkga [s]'"));
+  assert_non_null(strstr(script, "lt 2 title 'brkga [t]'"));
+  assert_non_null(strstr(script, "title 'regal policy=synthetic_runtime_paper "
+                                 "actions=sample decoder=paper-late [t]'"));
+  free(script);
+}
+
 static void test_report_memory(void **state) {
   (void)state;
   files_write_text("example.csv", example);
@@ -596,6 +621,7 @@ int main(void) {
       SEARCH_TEST(test_reference),
       SEARCH_TEST(test_best_known),
       SEARCH_TEST(test_names_in_script),
+      SEARCH_TEST(test_mixed_lines),
       SEARCH_TEST(test_report_memory),
       SEARCH_TEST(test_bench_memory),
   };

@@ -50,24 +50,36 @@ def heads(session):
                 lines), [])
 
 
-def rounds(session):
+def sweep(session, key, title, dataset, text):
     """Best validation for each number of rounds of messages."""
-    dataset = sets.real_training_set(session, "runtime")
     points = []
     for count in session.size("rounds"):
         path = training.train(session, dataset, "runtime",
                               session.size("sweep_steps"), rounds=count)
         points.append((count, training.best_validation(path), 0))
     file = figures.lines(
-        session, "rounds", "real graphs, run time: validation by rounds T",
+        session, key, f"{title}, run time: validation by rounds T",
         "rounds of messages T", "best validation, %", {"REGAL": points},
         (f"set xtics ({', '.join(str(point[0]) for point in points)})",))
     return Section(
-        "rounds", "Rounds of messages",
-        "The best validation of a training run for each T. In the paper T > 0 "
-        "is better than T = 0, and more is better on the whole.",
-        [(file, "Best validation (improvement over BRKGA, %) by the number of "
-          f"rounds, {session.size('sweep_steps')} steps of training each")])
+        key, f"Rounds of messages, {title}", text,
+        [(file, f"{title.capitalize()}: best validation (improvement over "
+          "BRKGA, %) by the number of rounds, "
+          f"{session.size('sweep_steps')} steps of training each")])
+
+
+def rounds(session):
+    return sweep(session, "rounds", "real graphs",
+                 sets.real_training_set(session, "runtime"),
+                 "The best validation of a training run for each T. In the "
+                 "paper T > 0 is better than T = 0, and more is better on the "
+                 "whole.")
+
+
+def synthetic_rounds(session):
+    return sweep(session, "rounds_synthetic", "synthetic graphs",
+                 sets.synthetic_set(session),
+                 "The same on synthetic graphs, which the paper does not have.")
 
 
 def smooth(values, width):

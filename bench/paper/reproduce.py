@@ -46,6 +46,7 @@ ITEMS = {
     "train_test": gains.train_test,
     "entropy": actions.entropy,
     "rounds": ablation.rounds,
+    "rounds_synthetic": ablation.synthetic_rounds,
     "training": ablation.curves,
     "structure": actions.structure,
     "examples": examples.make,

@@ -33,6 +33,7 @@ TABLES = [*(f"table1_{name}" for name in SETS), "ablation", "train_test",
           "generalisation"]
 FIGURES = [*(f"limits_{name}" for name in SETS),
            *(f"histogram_{name}" for name in SETS), "topologies", "rounds",
+           "rounds_synthetic",
            *(f"entropy_{name}" for name in SETS), "training_runtime",
            "training_memory", "actions_frequency", "actions_memory",
            "example_erdos-renyi", "example_barabasi-albert",

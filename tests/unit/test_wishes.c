@@ -220,6 +220,25 @@ static void sources_have_ranks(void **state) {
   regal_graph_free(asking);
 }
 
+/* A pattern may name an op that cannot run there, if a later pin moves it. */
+static void last_pin_counts(void **state) {
+  (void)state;
+  static const uint64_t devices[] = {2, 1, 1, 1, 1, 1};
+  static const uint32_t first[] = {0, 1, 2, 3, 4, 5};
+  files_write_text("m.json",
+                   "{\"regal_machine\": 1, \"op_times\": [{\"op\": \"a\","
+                   " \"run_ns\": {\"0\": null}}],"
+                   " \"pins\": [{\"ops\": \"*\", \"device\": 0},"
+                   "  {\"ops\": \"a\", \"device\": 1}]}");
+  set("machine", "m.json");
+  check_made(graph, devices, first);
+  files_write_text("m.json",
+                   "{\"regal_machine\": 1, \"op_times\": [{\"op\": \"a\","
+                   " \"run_ns\": {\"0\": null}}]}");
+  set("pin", "*=0,a=1");
+  check_made(graph, devices, first);
+}
+
 /* -- Machine files --------------------------------------------------------- */
 
 static regal_machine *load_text(const char *text) {
@@ -511,13 +530,21 @@ static void names_and_files_are_told_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(options_pin_and_join),         TEST(wrong_options_have_messages),
-      TEST(contradictions_are_errors),    TEST(builder_takes_wishes),
-      TEST(builder_refuses_nonsense),     TEST(graph_is_obeyed),
-      TEST(sources_have_ranks),           TEST(file_says_everything),
-      TEST(calls_say_everything),         TEST(calls_refuse_nonsense),
-      TEST(survives_failing_allocations), TEST(presets_are_sound),
-      TEST(options_win_over_presets),     TEST(names_and_files_are_told_apart),
+      TEST(options_pin_and_join),
+      TEST(wrong_options_have_messages),
+      TEST(contradictions_are_errors),
+      TEST(builder_takes_wishes),
+      TEST(builder_refuses_nonsense),
+      TEST(graph_is_obeyed),
+      TEST(sources_have_ranks),
+      TEST(last_pin_counts),
+      TEST(file_says_everything),
+      TEST(calls_say_everything),
+      TEST(calls_refuse_nonsense),
+      TEST(survives_failing_allocations),
+      TEST(presets_are_sound),
+      TEST(options_win_over_presets),
+      TEST(names_and_files_are_told_apart),
   };
   return cmocka_run_group_tests_name("wishes", tests, set_up, tear_down);
 }

@@ -195,38 +195,65 @@ regal_status regal_machine_read_times(regal_machine_reader *reader,
 
 /* -- Pins ------------------------------------------------------------------ */
 
+/* A pin while it is read. */
+typedef struct pinning {
+  uint32_t device;
+  uint32_t *last; /* [ops] the node of the op's last pin; 0: none */
+} pinning;
+
 static regal_status pin_op(regal_machine_reader *reader, uint32_t node,
                            uint32_t op, void *state) {
-  uint32_t device = *(const uint32_t *)state;
-  if (regal_machine_run_ns(reader->machine, reader->graph, op, device) ==
-      REGAL_NEVER)
-    return regal_json_fail(reader->json, node,
-                           "op \"%.200s\" cannot run on device %u",
-                           regal_graph_name(reader->graph, op), device);
-  return regal_machine_set_pin(reader->machine, op, device);
+  const pinning *pin = state;
+  pin->last[op] = node;
+  return regal_machine_set_pin(reader->machine, op, pin->device);
 }
 
-static regal_status read_pin(regal_machine_reader *reader, uint32_t object) {
+static regal_status read_pin(regal_machine_reader *reader, uint32_t object,
+                             uint32_t *last) {
   static const char *const keys[] = {"ops", "device", NULL};
   const regal_json *json = reader->json;
-  uint32_t found[2], device;
+  uint32_t found[2];
+  pinning pin = {0, last};
   REGAL_TRY(regal_json_members(json, object, true, keys, found));
   if (!found[0] || !found[1])
     return regal_json_fail(json, object, "a pin needs \"ops\" and \"device\"");
-  REGAL_TRY(regal_machine_read_device(reader, found[1], &device));
+  REGAL_TRY(regal_machine_read_device(reader, found[1], &pin.device));
   if (!regal_json_is_list(json, found[0]))
-    return each_op(reader, found[0], pin_op, &device);
+    return each_op(reader, found[0], pin_op, &pin);
   REGAL_JSON_EACH (node, json, found[0])
-    REGAL_TRY(each_op(reader, node, pin_op, &device));
+    REGAL_TRY(each_op(reader, node, pin_op, &pin));
   return REGAL_OK;
+}
+
+/* Only the last pin of an op counts, so that a pattern may name ops that later
+ * entries take elsewhere. */
+static regal_status check_pins(const regal_machine_reader *reader,
+                               const uint32_t *last) {
+  for (uint32_t op = 0; op < reader->graph->ops; op++)
+    if (last[op] && !devices_of(reader, op))
+      return regal_json_fail(
+          reader->json, last[op], "op \"%.200s\" cannot run on device %u",
+          regal_graph_name(reader->graph, op), reader->machine->pin[op]);
+  return REGAL_OK;
+}
+
+static regal_status read_all_pins(regal_machine_reader *reader, uint32_t list,
+                                  uint32_t *last) {
+  REGAL_JSON_EACH (node, reader->json, list)
+    REGAL_TRY(read_pin(reader, node, last));
+  return check_pins(reader, last);
 }
 
 regal_status regal_machine_read_pins(regal_machine_reader *reader,
                                      uint32_t list) {
   REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
-  REGAL_JSON_EACH (node, reader->json, list)
-    REGAL_TRY(read_pin(reader, node));
-  return REGAL_OK;
+  uint32_t *last =
+      regal_alloc(reader->context, reader->graph->ops, sizeof *last);
+  if (!last)
+    return regal_fail_memory(reader->context);
+  regal_status status = read_all_pins(reader, list, last);
+  regal_release(reader->context, last);
+  return status;
 }
 
 /* -- Groups ---------------------------------------------------------------- */

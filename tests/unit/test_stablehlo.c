@@ -291,6 +291,74 @@ static void test_donation(void **state) {
   regal_graph_free(graph);
 }
 
+#define MANUAL(values, arguments)                                              \
+  "sdy.manual_computation(" values ") in_shardings=[<@m, [{\"x\"}, {}]>] "     \
+  "out_shardings=[<@m, [{}]>] manual_axes={\"x\"} (" arguments ")"
+
+/* What shard_map leaves runs in its place, on the parts of one device. The
+ * second body has names of the first, and reads a value around it. */
+static void test_manual_computation(void **state) {
+  (void)state;
+  regal_graph *graph = loaded(
+      "#loc1 = loc(\"x\")\nmodule @m {\n"
+      "sdy.mesh @m = <[\"x\"=2]> {a = {axes = []}} loc(#loc)\n" MAIN(
+          "%a: tensor<8xf32>",
+          "%0:2 = " MANUAL(
+              "%a, %a",
+              "%b: tensor<4xf32> loc(\"b\"), "
+              "%c: tensor<2xf32>") " {\n"
+                                   "%1 = stablehlo.abs %b : tensor<4xf32>\n"
+                                   "sdy.return %1, %c : tensor<4xf32>, "
+                                   "tensor<2xf32> loc(#loc1)\n"
+                                   "} : (tensor<8xf32>, tensor<8xf32>) -> "
+                                   "(tensor<8xf32>, "
+                                   "tensor<16xf32>) loc(#loc)\n"
+                                   "%2 = " MANUAL(
+                                       "%0#0",
+                                       "%d: tensor<4xf32>") " {\n"
+                                                            "%1 = "
+                                                            "stablehlo.add "
+                                                            "%d, %0#0 : "
+                                                            "tensor<4xf32>"
+                                                            "\n"
+                                                            "sdy.return %1 "
+                                                            ": "
+                                                            "tensor<4xf32>"
+                                                            "\n"
+                                                            "} : "
+                                                            "(tensor<8xf32>"
+                                                            ") -> "
+                                                            "tensor<8xf32>"
+                                                            "\n"
+                                                            "return %2, "
+                                                            "%0#1 : "
+                                                            "tensor<8xf32>,"
+                                                            " tensor<"
+                                                            "16xf32>") "} "
+                                                                       "loc"
+                                                                       "(#"
+                                                                       "loc"
+                                                                       ")\n"
+                                                                       "#lo"
+                                                                       "c "
+                                                                       "= "
+                                                                       "loc"
+                                                                       "(un"
+                                                                       "kno"
+                                                                       "wn)"
+                                                                       "\n");
+  assert_int_equal(graph->ops, 8);
+  assert_int_equal(loaded_bytes(graph, "%b", 0), 16);
+  assert_int_equal(loaded_bytes(graph, "%0#0", 0), 32);
+  assert_int_equal(loaded_bytes(graph, "%0#1", 0), 64);
+  assert_true(loaded_reads(graph, "%0#1", "%c", 0));
+  assert_true(loaded_reads(graph, "%d", "%0#0", 0));
+  assert_true(loaded_final(graph, "%2", 0));
+  assert_true(loaded_final(graph, "%0#1", 0));
+  assert_false(loaded_final(graph, "%0#0", 0));
+  regal_graph_free(graph);
+}
+
 /* -- Errors ---------------------------------------------------------------- */
 
 #define ABS(value, type) "%0 = stablehlo.abs " value " : " type "\n"
@@ -378,6 +446,19 @@ static void test_errors(void **state) {
        "t:2: \"%a#x\": there are 1 results"},
       {MAIN("%a: tensor<4xf32>", RETURN " loc"),
        "t:2: column 8: there is no value %0"},
+      {MAIN("%a: tensor<4xf32>",
+            "%0 = " MANUAL("%a", "%b: tensor<2xf32>, %c: tensor<2xf32>")),
+       "t:2: a body with more arguments than its 1 value"},
+      {MAIN("%a: tensor<4xf32>",
+            "%0 = " MANUAL(
+                "%a", "%b: tensor<2xf32>") " {\nsdy.return %b, %b : "
+                                           "tensor<2xf32>, tensor<2xf32>\n} : "
+                                           "(tensor<4xf32>) -> tensor<4xf32>"),
+       "t:2: a body that returns 2 values, 1 type"},
+      {MAIN("%a: tensor<4xf32>", "%0 = sdy.manual_computation(%a) axes={}]"),
+       "t:2: column 40: found ']', expected '(' and the arguments of the body"},
+      {MAIN("%a: tensor<4xf32>", "%0 = " MANUAL("%a", "%b: tensor<2xf32> %c")),
+       "t:2: column 130: found '%c', expected ',' or ')'"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     regal_graph *graph = NULL;
@@ -389,6 +470,21 @@ static void test_errors(void **state) {
     assert_string_equal(regal_error(context), cases[i].message);
     assert_null(graph);
   }
+}
+
+/* Bodies in bodies end before the stack does. */
+static void test_manual_nesting(void **state) {
+  (void)state;
+  char text[16000] = "func.func @main() {\n";
+  regal_graph *graph = NULL;
+  size_t at = strlen(text);
+  for (int i = 0; i < 100; i++)
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s",
+                           MANUAL("", "") " {\n");
+  assert_int_equal(regal_graph_load_bytes(context, "t", text, at, NULL, &graph),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context),
+                      "t:66: regions nest more than 64 deep");
 }
 
 /* Functions that each call the next one twice: a text of a few lines that would
@@ -443,7 +539,12 @@ static void test_every_allocation_may_fail(void **state) {
            "%1 = \"stablehlo.case\"(%p) ({\n"
            "  stablehlo.return %0#0 : tensor<4xf32>\n}) : (tensor<i32>) -> "
            "tensor<4xf32>\n"
-           "return %1 : tensor<4xf32>") BOTH;
+           "%2 = " MANUAL(
+               "%1", "%b: tensor<2xf32>") " {\n"
+                                          "  sdy.return %b : tensor<2xf32>\n} "
+                                          ": (tensor<4xf32>) -> "
+                                          "tensor<4xf32>\n"
+                                          "return %2 : tensor<4xf32>") BOTH;
   for (size_t n = 1;; n++) {
     failing_allocator memory = {.fail_at = n};
     regal_allocator allocator = failing_allocator_of(&memory);
@@ -476,6 +577,8 @@ int main(void) {
       cmocka_unit_test(test_branches),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_donation),
+      cmocka_unit_test(test_manual_computation),
+      cmocka_unit_test(test_manual_nesting),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_doubling),
       cmocka_unit_test(test_depth),

@@ -84,6 +84,10 @@ static regal_status join_operands(regal_mlir *m, regal_mlir_region *region,
 regal_status regal_mlir_finish_op(regal_mlir *m, regal_mlir_region *region,
                                   regal_mlir_op *op) {
   uint32_t results = op->types.count, position = 0;
+  if (regal_mlir_is_manual(op)) {
+    REGAL_TRY(regal_mlir_add_results(m, region, op, &position));
+    return define_results(m, region, op, position, false);
+  }
   bool is_loop = regal_mlir_is_op(op, "while");
   bool is_tuple = is_loop || results != 1;
   const char *name =
@@ -127,6 +131,11 @@ regal_status regal_mlir_finish_return(regal_mlir *m, regal_mlir_region *region,
   regal_hlo_computation *in = &m->module->computation[region->computation];
   regal_mlir_types types = {0};
   region->is_closed = true;
+  if (region->outer && !region->captures) {
+    region->returned = op->operand;
+    region->returns = op->operands;
+    return REGAL_OK;
+  }
   if (region->returns_captures)
     REGAL_TRY(add_captures(m, region, op));
   in = &m->module->computation[region->computation];

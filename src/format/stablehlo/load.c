@@ -43,7 +43,7 @@ static regal_status skip_definition(regal_mlir *m) {
     REGAL_TRY(regal_mlir_next(m));
   while (regal_mlir_is_opening(m))
     REGAL_TRY(regal_mlir_skip(m));
-  return REGAL_OK;
+  return regal_mlir_skip_location(m);
 }
 
 static regal_status read_item(regal_mlir *m) {

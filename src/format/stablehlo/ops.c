@@ -356,7 +356,10 @@ regal_status regal_mlir_read_op(regal_mlir *m, regal_mlir_region *region) {
   REGAL_TRY(read_name(m, &op));
   if (regal_mlir_is_op(&op, "return"))
     return read_return(m, region, &op);
-  REGAL_TRY(read_operands(m, region, &op));
+  if (regal_mlir_is_manual(&op))
+    REGAL_TRY(regal_mlir_read_manual(m, region, &op));
+  else
+    REGAL_TRY(read_operands(m, region, &op));
   REGAL_TRY(read_types(m, &op));
   REGAL_TRY(read_tail(m, region, &op));
   return regal_mlir_finish_op(m, region, &op);

@@ -106,6 +106,8 @@ static regal_status capture(regal_mlir *m, regal_mlir_region *region,
     return regal_mlir_fail_at(
         m, name->line, "column %u: there is no value %.*s", name->column,
         (int)(name->length > 60 ? 60 : name->length), name->text);
+  if (!region->captures) /* the same computation */
+    return regal_mlir_find(m, region->outer, name, position);
   REGAL_TRY(regal_mlir_find(m, region->outer, name, &outer));
   regal_mlir_captures *captures = region->captures;
   uint32_t part = region->arguments + captures->count;
@@ -185,14 +187,20 @@ static regal_status add_arguments(regal_mlir *m, regal_mlir_region *region,
   return REGAL_OK;
 }
 
+regal_status regal_mlir_check_depth(const regal_mlir *m,
+                                    const regal_mlir_region *region) {
+  if (region->depth > MOST_DEPTH)
+    return regal_mlir_fail_at(m, m->token.line,
+                              "regions nest more than %d deep", MOST_DEPTH);
+  return REGAL_OK;
+}
+
 /* The computation of a region, with its tuple as instruction 0. */
 static regal_status begin_region(regal_mlir *m, const regal_mlir_op *op,
                                  regal_mlir_region *region) {
   regal_hlo_shape none = {.type = REGAL_HLO_TUPLE_TYPE};
   uint32_t position;
-  if (region->depth > MOST_DEPTH)
-    return regal_mlir_fail_at(m, m->token.line,
-                              "regions nest more than %d deep", MOST_DEPTH);
+  REGAL_TRY(regal_mlir_check_depth(m, region));
   REGAL_TRY(regal_mlir_add_computation(m, op->opcode, &region->computation));
   REGAL_TRY(regal_mlir_add(m, region->computation, "region", "parameter", &none,
                            m->token.line, NULL, 0, &position));

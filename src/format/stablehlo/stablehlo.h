@@ -10,6 +10,7 @@
  *   ops.c       one op: operands, attributes, types of its results
  *   instruction.c  and what it becomes
  *   functions.c, regions.c   what is inside braces: functions, loops, branches
+ *   manual.c    the program of one device, in its place
  *   inline.c    calls of functions, put in their place
  *   load.c      the module
  *
@@ -125,10 +126,13 @@ typedef struct regal_mlir_region {
   uint32_t computation;
   uint64_t scope;
   uint32_t arguments, depth;
-  regal_mlir_captures *captures; /* NULL for a function */
-  bool returns_captures;         /* the body of a loop */
-  bool returns_tuple;            /* even of one value */
-  bool is_closed;                /* its return was read */
+  regal_mlir_captures *captures; /* NULL: it has no computation of its own, or
+                                    is a function */
+  uint32_t *returned;            /* without a computation of its own */
+  uint32_t returns;
+  bool returns_captures; /* the body of a loop */
+  bool returns_tuple;    /* even of one value */
+  bool is_closed;        /* its return was read */
 } regal_mlir_region;
 
 /* An op that is being read. */
@@ -177,6 +181,20 @@ regal_status regal_mlir_read_region(regal_mlir *m, regal_mlir_region *outer,
  * tuples that they are called with the operands. */
 regal_status regal_mlir_close_regions(regal_mlir *m, regal_mlir_region *region,
                                       regal_mlir_op *op);
+
+/* Fails where regions nest too deep. */
+regal_status regal_mlir_check_depth(const regal_mlir *m,
+                                    const regal_mlir_region *region);
+
+/* sdy.manual_computation, in MLIR's own form. */
+bool regal_mlir_is_manual(const regal_mlir_op *op);
+/* Reads it up to its types. Its operands are then what its body returns. */
+regal_status regal_mlir_read_manual(regal_mlir *m, regal_mlir_region *region,
+                                    regal_mlir_op *op);
+/* Adds an instruction for each of its results. */
+regal_status regal_mlir_add_results(regal_mlir *m,
+                                    const regal_mlir_region *region,
+                                    const regal_mlir_op *op, uint32_t *first);
 
 /* The instruction that a value is, in the region's computation. */
 regal_status regal_mlir_find(regal_mlir *m, regal_mlir_region *region,

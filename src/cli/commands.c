@@ -11,7 +11,7 @@ static const regal_command commands[] = {
      "peak\n"
      "memory), verifies it and prints a summary. Ctrl-C stops the search and\n"
      "keeps the best plan so far. Exit code 3: no plan fits the memory limit\n"
-     "(the plan with the smallest excess is written).",
+     "(the plan with the smallest excess that was found is written).",
      "GRAPH", 1, 1, "reading limits machine objective search brkga anneal",
      "output times trace html json timeline quiet verbose",
      "regal optimize model.pb --devices 2 -o model.plan\n"
@@ -25,9 +25,8 @@ static const regal_command commands[] = {
      "Checks every rule of the model and reports the first one that the plan\n"
      "breaks (exit code 1). The machine is the one recorded in the plan file,\n"
      "unless options specify another. A list of ops, one id or name per\n"
-     "line, each optionally with a device, is also accepted as a plan. Exit "
-     "code 3: the\n"
-     "plan is valid but exceeds the memory limit.",
+     "line, each optionally with a device, is also accepted as a plan. Exit\n"
+     "code 3: the plan is valid but exceeds the memory limit.",
      "GRAPH PLAN", 2, 2, "reading limits machine objective",
      "trace html json timeline quiet verbose",
      "regal evaluate model.pb model.plan\n"

@@ -132,9 +132,10 @@ static regal_status obey_device(regal_machine *machine, uint32_t op,
       regal_machine_find_device(machine, text, device) != REGAL_OK) {
     char why[REGAL_MESSAGE_CAPACITY / 2];
     snprintf(why, sizeof why, "%s", regal_error(machine->context));
-    return regal_fail(machine->context, REGAL_BAD_INPUT, "op %s (id %u): %s",
-                      regal_quote(regal_graph_name(graph, op)).text,
-                      graph->id[op], why);
+    return regal_fail(
+        machine->context, REGAL_BAD_INPUT, "%s%sop %s (id %u): %s",
+        graph->source ? graph->source : "", graph->source ? ": " : "",
+        regal_quote(regal_graph_name(graph, op)).text, graph->id[op], why);
   }
   return regal_machine_set_pin(machine, op, *device);
 }

@@ -6,6 +6,12 @@
 
 #include "cost/model/problem_parts.h"
 
+/* Fails with "FILE: op ..."; a graph that comes from no file has no name. */
+#define FAIL(problem, format, ...)                                             \
+  regal_fail((problem)->context, REGAL_BAD_INPUT, "%s%s" format,               \
+             (problem)->graph->source ? (problem)->graph->source : "",         \
+             (problem)->graph->source ? ": " : "", __VA_ARGS__)
+
 /* "conv1" (id 17), for messages. */
 typedef struct label {
   char text[240];
@@ -28,14 +34,12 @@ static uint32_t pin_of(const regal_problem *problem, uint32_t op) {
 static regal_status check_pin(const regal_problem *problem, uint32_t op) {
   uint32_t pin = pin_of(problem, op);
   if (pin >= problem->devices)
-    return regal_fail(problem->context, REGAL_BAD_INPUT,
-                      "op %s is pinned to device %u, but the machine has %u",
-                      op_label(problem, op).text, pin, problem->devices);
+    return FAIL(problem, "op %s is pinned to device %u, but the machine has %u",
+                op_label(problem, op).text, pin, problem->devices);
   if (problem->allowed[op] >> pin & 1)
     return REGAL_OK;
-  return regal_fail(problem->context, REGAL_BAD_INPUT,
-                    "op %s is pinned to device %u, where it cannot run",
-                    op_label(problem, op).text, pin);
+  return FAIL(problem, "op %s is pinned to device %u, where it cannot run",
+              op_label(problem, op).text, pin);
 }
 
 static regal_status allow_op(regal_problem *problem, uint32_t op) {
@@ -61,15 +65,14 @@ static regal_status fail_group(const regal_problem *problem, uint32_t op) {
     uint32_t other_pin = pin_of(problem, other);
     if (leader[other] == leader[op] && pin != REGAL_NONE &&
         other_pin != REGAL_NONE && other_pin != pin)
-      return regal_fail(problem->context, REGAL_BAD_INPUT,
-                        "op %s is pinned to device %u, but op %s of the same "
-                        "group to device %u",
-                        op_label(problem, op).text, pin,
-                        op_label(problem, other).text, other_pin);
+      return FAIL(problem,
+                  "op %s is pinned to device %u, but op %s of the same "
+                  "group to device %u",
+                  op_label(problem, op).text, pin,
+                  op_label(problem, other).text, other_pin);
   }
-  return regal_fail(problem->context, REGAL_BAD_INPUT,
-                    "op %s and its group can run on no device",
-                    op_label(problem, op).text);
+  return FAIL(problem, "op %s and its group can run on no device",
+              op_label(problem, op).text);
 }
 
 /* leader[op]: the first op of its group; first[group] keeps it meanwhile. */

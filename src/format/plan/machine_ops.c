@@ -137,59 +137,77 @@ static bool has_pattern(regal_machine_reader *reader, const time_row *row) {
          !regal_op_names_has(&reader->names, op->text);
 }
 
+/* Rows while they are read. */
+typedef struct timing {
+  uint32_t *first; /* [ops] the times that the op's own row has; 0: none */
+  uint32_t *last;  /* [ops] the last times that the op got; 0: none */
+  uint32_t times;  /* of this row */
+} timing;
+
 static regal_status set_pattern_times(regal_machine_reader *reader,
                                       uint32_t node, uint32_t op, void *state) {
+  const timing *row = state;
   (void)node;
-  return set_times(reader, *(const uint32_t *)state, op);
+  row->last[op] = row->times;
+  return set_times(reader, row->times, op);
 }
 
-/* first[op] is the row that the op had before, or 0. */
 static regal_status set_named_times(regal_machine_reader *reader,
-                                    const time_row *row, uint32_t *first) {
+                                    const time_row *row, const timing *state) {
   const regal_json *json = reader->json;
   uint32_t op;
   REGAL_TRY(regal_op_names_resolve(&reader->names, json, row->node, row->op,
                                    row->id, &op));
-  const char *name = regal_graph_name(reader->graph, op);
-  if (first[op])
+  if (state->first[op])
     return regal_json_fail(
         json, row->times,
-        "op \"%.200s\" is in op_times twice, first on line %u", name,
-        json->nodes[first[op]].line);
-  first[op] = row->times;
-  REGAL_TRY(set_times(reader, row->times, op));
-  if (devices_of(reader, op))
-    return REGAL_OK;
-  return regal_json_fail(json, row->times, "op \"%.200s\" can run on no device",
-                         name);
+        "op \"%.200s\" is in op_times twice, first on line %u",
+        regal_graph_name(reader->graph, op),
+        json->nodes[state->first[op]].line);
+  state->first[op] = state->last[op] = row->times;
+  return set_times(reader, row->times, op);
+}
+
+/* Only what all rows leave counts. */
+static regal_status check_times(const regal_machine_reader *reader,
+                                const uint32_t *last) {
+  for (uint32_t op = 0; op < reader->graph->ops; op++)
+    if (last[op] && !devices_of(reader, op))
+      return regal_json_fail(reader->json, last[op],
+                             "op \"%.200s\" can run on no device",
+                             regal_graph_name(reader->graph, op));
+  return REGAL_OK;
 }
 
 /* Patterns first, whatever the order: what names an op wins. */
 static regal_status read_rows(regal_machine_reader *reader, uint32_t list,
-                              uint32_t *first) {
+                              timing *state) {
   time_row row = {0, 0, 0, 0};
   for (int named = 0; named <= 1; named++)
     REGAL_JSON_EACH (node, reader->json, list) {
       REGAL_TRY(read_row(reader->json, node, &row));
       if (has_pattern(reader, &row) == named)
         continue;
+      state->times = row.times;
       if (named)
-        REGAL_TRY(set_named_times(reader, &row, first));
+        REGAL_TRY(set_named_times(reader, &row, state));
       else
-        REGAL_TRY(each_op(reader, row.op, set_pattern_times, &row.times));
+        REGAL_TRY(each_op(reader, row.op, set_pattern_times, state));
     }
-  return REGAL_OK;
+  return check_times(reader, state->last);
 }
 
 regal_status regal_machine_read_times(regal_machine_reader *reader,
                                       uint32_t list) {
   REGAL_TRY(regal_json_expect(reader->json, list, REGAL_JSON_ARRAY));
-  uint32_t *first =
-      regal_alloc(reader->context, reader->graph->ops, sizeof *first);
-  if (!first)
-    return regal_fail_memory(reader->context);
-  regal_status status = read_rows(reader, list, first);
-  regal_release(reader->context, first);
+  uint32_t ops = reader->graph->ops;
+  timing state = {regal_alloc(reader->context, ops, sizeof *state.first),
+                  regal_alloc(reader->context, ops, sizeof *state.last), 0};
+  regal_status status = state.first && state.last
+                            ? read_rows(reader, list, &state)
+                            : regal_fail_memory(reader->context);
+  regal_release(reader->context, state.first);
+  regal_release(reader->context, state.last);
   return status;
 }
 

@@ -13,4 +13,5 @@ regal inspect g.json | head -7
 regal optimize g.json -q --machine l4x4-pcie --devices 2 -o plan.json > report
 grep -A2 '"pins"' plan.json
 grep '^machine' report
+regal optimize g.json -q --machine l4x4-pcie --pin b=0,c=1
 regal optimize g.json -q

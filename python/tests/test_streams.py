@@ -115,6 +115,15 @@ def test_dependencies_are_exactly_the_conflicts():
             assert program.dependencies[j] == expected
 
 
+def test_a_view_without_elements_waits_for_what_it_is_a_view_of():
+    empty = Access(0, 0, (0,), (1,), 1)
+    kernels = [Kernel("a", [], [whole(0)]), Kernel("b", [], [whole(1)]),
+               Kernel("c", [empty], [empty._replace(buffer=2)]),
+               Kernel("d", [empty._replace(buffer=2)], [whole(3)])]
+    program = Program(kernels, [Buffer(64)] * 2 + [Buffer(0), Buffer(64)], [3])
+    assert program.dependencies == [[], [], [0], [2]]
+
+
 def random_order(program, draw):
     left, order = set(range(len(program.kernels))), []
     while left:

@@ -7,7 +7,9 @@ memory) is tested where there is no GPU.
 
 Kernels are in the order in which the compiler would launch them. Kernel j
 depends on an earlier kernel i if one of them writes what the other reads or
-writes. Buffers have a role:
+writes. A view without elements has no bytes that anybody writes, but it is a
+view of something: of what the first writer of its buffer makes. Buffers have a
+role:
 
 - ``input``: the caller's, a parameter or an argument; its memory is not ours;
 - ``temporary``: allocated just before the first kernel that writes it.
@@ -64,6 +66,9 @@ class Program:
             for access in kernel.writes:
                 before |= _meeting(writers, access)
                 before |= _meeting(readers, access)
+            for access in (*kernel.reads, *kernel.writes):
+                if 0 in access.size and access.buffer in writers:
+                    before.add(writers[access.buffer][0][0])
             found.append(sorted(before - {index}))
             for access in kernel.reads:
                 readers.setdefault(access.buffer, []).append((index, access))

@@ -96,7 +96,7 @@ class PlannedGraph:
         #: Results that are inputs.
         self.passed_on = {
             at: placeholders.index(node)
-            for at, node in enumerate(self._result_nodes())
+            for at, node in enumerate(self.traced.result_nodes)
             if node in placeholders
         }
         #: Results that are views of inputs that move.
@@ -107,10 +107,6 @@ class PlannedGraph:
         #: Of the first call, if kept; inputs that a kernel writes are copies.
         self.example_args: List[Any] = []
 
-    def _result_nodes(self) -> list:
-        results = self.traced.output.args[0]
-        return list(results) if isinstance(results, (list, tuple)) else [results]
-
     def _views_of_inputs(self) -> Iterator[Tuple[int, View]]:
         """In a capture they would be views of our copies."""
         placeholders = self.traced.placeholders
@@ -119,7 +115,7 @@ class PlannedGraph:
             for i in self.moving
             for b in self.traced.buffers_of[placeholders[i]]
         }
-        for at, node in enumerate(self._result_nodes()):
+        for at, node in enumerate(self.traced.result_nodes):
             bases = [
                 base_of[b]
                 for b in self.traced.buffers_of.get(node, ())

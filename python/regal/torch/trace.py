@@ -234,9 +234,12 @@ class Traced:
     def keep(self, node: Node, result: Any, env: Dict[Node, Any]) -> None:
         """Notes the result of a kernel that has run."""
         env[node] = result
-        for user in node.users:
-            if user.target is operator.getitem:
-                self.value(user, env)
+        for part in self.parts(node):
+            self.value(part, env)
+
+    def parts(self, node: Node) -> List[Node]:
+        """The nodes that take one of several results."""
+        return [u for u in node.users if u.target is operator.getitem]
 
     def release(self, buffers: List[int], env: Dict[Node, Any]) -> None:
         """Forgets the values in these buffers."""
@@ -244,12 +247,16 @@ class Traced:
             for node in self.nodes_in.get(buffer, ()):
                 env.pop(node, None)
 
-    def results(self, env: Dict[Node, Any]) -> List[Any]:
+    @property
+    def result_nodes(self) -> List[Any]:
+        """What the graph returns: nodes, or values such as None."""
         results = self.output.args[0]
-        if not isinstance(results, (list, tuple)):
-            results = [results]
+        return list(results) if isinstance(results, (list, tuple)) else [results]
+
+    def results(self, env: Dict[Node, Any]) -> List[Any]:
         return [
-            self.value(r, env) if isinstance(r, Node) else r for r in results
+            self.value(r, env) if isinstance(r, Node) else r
+            for r in self.result_nodes
         ]
 
     @property

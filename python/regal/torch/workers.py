@@ -15,7 +15,7 @@ program's buffers hold, to set beside what the plan predicts.
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence
 
 import torch
 from torch.fx import Node
@@ -95,14 +95,22 @@ class _ThreadRun:
         self.lock = threading.RLock()
 
     def finish(self) -> None:
+        usual = torch.get_num_threads()
         workers = [
             threading.Thread(target=self._work, args=(queue,), daemon=True)
             for queue in self.threads.queues.values()
         ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        try:
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        except BaseException as interruption:  # Ctrl-C: the workers end, too
+            self.failures.append(interruption)
+            raise
+        finally:
+            # What a worker sets for itself is the default of new threads.
+            torch.set_num_threads(usual)
         if self.failures:
             raise self.failures[0]
 
@@ -148,8 +156,7 @@ class Devices:
         place: Sequence[int],
         devices: Sequence[torch.device],
     ):
-        if traced.written_inputs:
-            raise ValueError("a program that writes its inputs needs one device")
+        _check_writes(traced)
         self.traced, self.order, self.place = traced, list(order), list(place)
         self.devices = [torch.device(d) for d in devices]
         self.streams = [_stream(d) for d in self.devices]
@@ -166,6 +173,22 @@ class Devices:
         return results
 
 
+def _check_writes(traced: Traced) -> None:
+    """A copy on another device does not see what is written after it was made:
+    each kernel must return what it writes."""
+    program = traced.program
+    created = program.creators
+    if traced.allocator_of or any(
+        created.get(access.buffer) != index
+        for index, kernel in enumerate(program.kernels)
+        for access in kernel.writes
+    ):
+        raise ValueError(
+            "a program whose kernels write their arguments needs one device; "
+            'level="aten" gives one for several'
+        )
+
+
 def _stream(device: torch.device):
     return torch.cuda.Stream(device) if device.type == "cuda" else None
 
@@ -177,9 +200,9 @@ class _DeviceRun:
         self.env: List[Dict[Node, Any]] = [{} for _ in devices.devices]
         self.given = self.traced.inputs(args)
         self.held = _Held(self.traced, len(devices.devices))
+        #: The device of each result, and when it is made.
         self.made: Dict[Node, int] = {}
-        #: When each result is made.
-        self.events: Dict[Tuple[Node, int], Any] = {}
+        self.events: Dict[Node, Any] = {}
         for stream in (*devices.streams, *devices.copies):
             if stream is not None:
                 stream.wait_stream(torch.cuda.current_stream(stream.device))
@@ -191,11 +214,14 @@ class _DeviceRun:
         args, kwargs = torch.fx.map_arg(
             (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
         )
+        if "device" in kwargs:  # that of the capture, for what has no input
+            kwargs = {**kwargs, "device": self.d.devices[device]}
         with _on(self.d.devices[device], self.d.streams[device]):
             result = node.target(*args, **kwargs)
-        self.made[node] = device
         self.traced.keep(node, result, self.env[device])
-        self.events[node, device] = _event(self.d.streams[device])
+        event = _event(self.d.streams[device])
+        for made in (node, *self.traced.parts(node)):
+            self.made[made], self.events[made] = device, event
         for buffer in self.held.end(kernel):
             for env in self.env:
                 self.traced.release([buffer], env)
@@ -208,9 +234,8 @@ class _DeviceRun:
         if node in self.given:
             env[node] = self._send(self.given[node], None, device)
         elif node in self.made:
-            source = self.made[node]
-            value = self.env[source][node]
-            env[node] = self._send(value, self.events[node, source], device)
+            value = self.env[self.made[node]][node]
+            env[node] = self._send(value, self.events[node], device)
         else:
             args, kwargs = torch.fx.map_arg(
                 (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
@@ -227,9 +252,9 @@ class _DeviceRun:
             if event is not None:
                 stream.wait_event(event)
             sent = _copied(value, self.d.devices[device])
-            for tensor in tensors_of([value, sent]):
-                if tensor.is_cuda:
-                    tensor.record_stream(stream)
+        # Each is of one stream's memory and used on the other.
+        _record(value, stream)
+        _record(sent, self.d.streams[device])
         self.d.streams[device].wait_stream(stream)
         return sent
 
@@ -238,12 +263,9 @@ class _DeviceRun:
         for stream in self.d.streams:
             if stream is not None:
                 torch.cuda.current_stream(stream.device).wait_stream(stream)
-        results = self.traced.output.args[0]
-        if not isinstance(results, (list, tuple)):
-            results = [results]
         return [
             self.fetch(r, self._home(r)) if isinstance(r, Node) else r
-            for r in results
+            for r in self.traced.result_nodes
         ]
 
     def _home(self, node: Node) -> int:
@@ -254,6 +276,13 @@ class _DeviceRun:
                 return 0
             node = inputs[0]
         return self.made[node]
+
+
+def _record(value: Any, stream: torch.cuda.Stream) -> None:
+    """The value's memory is not given again before the stream is here."""
+    for tensor in tensors_of(value):
+        if tensor.is_cuda:
+            tensor.record_stream(stream)
 
 
 def _on(device: torch.device, stream):

@@ -71,9 +71,10 @@ fi
 
 # The version that was measured (docs/torch.md); it needs no GPU for this.
 python3 -m venv "$work/venv"
-install_packages "$work"/regal-*.whl pytest networkx torch==2.11.0 torchvision==0.26.0 \
-  nbclient nbformat ipykernel
+install_packages "$work"/regal-*.whl pytest networkx torch==2.11.0 \
+  torchvision==0.26.0 nbclient nbformat ipykernel
 run_tests -p no:logging python/tests/test_torch.py \
+  python/tests/test_models.py \
   python/tests/test_backend.py python/tests/test_constants.py \
   python/tests/test_cuda_order.py \
   'python/tests/test_data.py::test_graphs_of_this_kind[torch]'

@@ -74,6 +74,9 @@ class Graph:
     2
     """
 
+    #: What a framework's module made it of, for plans that run.
+    _source: Any = None
+
     def __init__(self) -> None:
         self._context = Context()
         self._builder: Optional[Handle] = self._context.make(

@@ -133,11 +133,13 @@ def test_a_roofline_gives_times_without_running():
     assert product == pytest.approx(2 * 4096**3 / 19.5e3, rel=0.05)
 
 
-def test_a_failing_kernel_is_reported_and_nothing_hangs(branches):
-    model, x, captured = branches
-    run = rt.apply(plan_of(captured, 3), on="cpu")
-    with pytest.raises(RuntimeError):
-        run(torch.randn(2, 5, 16, 16))
+def test_a_failing_kernel_is_reported_and_nothing_hangs():
+    model = nn.Sequential(nn.Embedding(10, 8), nn.Linear(8, 8), nn.ReLU())
+    captured = rt.capture(model, (torch.arange(4),))
+    run = rt.apply(regal.evaluate(
+        captured.graph, regal.Machine(devices=3), placement=[0, 1, 2]), "cpu")
+    with pytest.raises(IndexError):
+        run(torch.arange(7, 11))
 
 
 def test_mistakes_have_messages(branches):

@@ -10,34 +10,34 @@ from __future__ import annotations
 
 import os
 import tempfile
-import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from . import cuda
 from .measure import measure
+from .models import Signature, exported, joint
 from .roofline import estimate
 from ..streams.schedule import make_schedule, one_stream
 from .trace import Traced
 from .workers import Devices, Threads
 
-#: From a graph to the capture that it was made from, for `apply(plan)`.
-_captures: "weakref.WeakKeyDictionary[Any, Capture]" = weakref.WeakKeyDictionary()
-
 
 class Capture:
     """A model's kernels, with values to run them on."""
 
-    def __init__(self, traced: Traced, args: List[Any], places: List[int]):
+    def __init__(self, traced: Traced, args: List[Any], signature: Signature):
         self.traced = traced
         #: Values of the program's inputs: parameters, buffers, arguments.
         self.args = args
-        #: Where the model's arguments are among them.
-        self.places = places
+        self.signature = signature
         self._graph = None
         self._one_stream_us: Optional[float] = None
         #: What a trace of the profiler had no times of.
@@ -45,15 +45,7 @@ class Capture:
 
     def bind(self, given: Sequence[Any]) -> List[Any]:
         """The program's inputs for a call of the model."""
-        leaves = pytree.tree_leaves(tuple(given))
-        if len(leaves) != len(self.places):
-            raise ValueError(
-                f"{len(leaves)} arguments, expected {len(self.places)}"
-            )
-        values = list(self.args)
-        for place, leaf in zip(self.places, leaves):
-            values[place] = leaf
-        return values
+        return self.signature.bind(self.args, given)
 
     @property
     def program(self):
@@ -90,7 +82,8 @@ class Capture:
         """The graph for the search: sizes, and times of one device."""
         if self._graph is None:
             self._graph = self.program.graph(moves_bytes=True)
-            _captures[self._graph] = self
+            # Not in a table of ours: what nobody uses is forgotten, both.
+            self._graph._source = self
         return self._graph
 
 
@@ -116,60 +109,31 @@ def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
         return known.setdefault(id(value), fake.from_tensor(value))
 
     interpreter = _Values(gm)
-    with fake, torch.no_grad():
-        interpreter.run(*[faked(a) for a in args])
+    try:
+        with fake, torch.no_grad():
+            interpreter.run(*[faked(a) for a in args])
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        raise ValueError(
+            f"a value of a tensor decides what runs, or a size: {error.func}; "
+            "a plan is for one graph with known sizes"
+        ) from error
     return Traced(gm, interpreter.values)
 
 
-def _exported(model: torch.nn.Module, args: Sequence[Any]) -> Capture:
-    with torch.no_grad():
-        exported = torch.export.export(model, tuple(args), strict=False)
-        exported = exported.run_decompositions({})
-    kept = {**exported.state_dict, **exported.constants}
-    leaves = iter(pytree.tree_leaves(tuple(args)))
-    values, places = [], []
-    for place, spec in enumerate(exported.graph_signature.input_specs):
-        if spec.kind.name == "USER_INPUT":
-            places.append(place)
-            values.append(next(leaves))
-        else:
-            values.append(kept[spec.target])
-    return Capture(_traced(exported.graph_module, values), values, places)
-
-
-def _joint(
-    model: torch.nn.Module, args: Sequence[Any], loss: Optional[Callable]
+def _of_aten(
+    model: torch.nn.Module,
+    args: Sequence[Any],
+    train: bool,
+    loss: Optional[Callable],
 ) -> Capture:
-    from torch._functorch.aot_autograd import aot_export_module
-
-    class WithLoss(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.model = model
-
-        def forward(self, *inputs):
-            return ((loss or mean_square)(self.model(*inputs)),)
-
-    module = WithLoss()
-    leaves = pytree.tree_leaves(tuple(args))
-    gm, _ = aot_export_module(
-        module, leaves, trace_joint=True, output_loss_index=0
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model is a {type(model).__name__}, expected a torch.nn.Module"
+        )
+    gm, values, signature = (
+        joint(model, args, loss) if train else exported(model, args)
     )
-    kept = [p.detach() for _, p in module.named_parameters()]
-    kept += [b.detach() for _, b in module.named_buffers()]
-    values = kept + leaves
-    places = list(range(len(kept), len(values)))
-    return Capture(_traced(gm, values), values, places)
-
-
-def mean_square(result: Any) -> torch.Tensor:
-    """The default loss: the mean square of all floating results."""
-    found = [
-        t.float().square().mean()
-        for t in pytree.tree_leaves(result)
-        if isinstance(t, torch.Tensor) and t.is_floating_point()
-    ]
-    return torch.stack(found).sum()
+    return Capture(_traced(gm, values), values, signature)
 
 
 def _fused(model: torch.nn.Module, args: Sequence[Any]) -> Capture:
@@ -192,8 +156,26 @@ def _fused(model: torch.nn.Module, args: Sequence[Any]) -> Capture:
     if len(backend.graphs) != 1 or backend.graphs[0].report is None:
         raise RuntimeError("the model is not one graph of Inductor's kernels")
     planned = backend.graphs[0]
-    values = list(planned.example_args)
-    return Capture(planned.traced, values, planned.moving)
+    leaves = pytree.tree_leaves(tuple(args))
+    signature = Signature(
+        leaves,
+        places_by_address(leaves, planned.slots.addresses),
+        list(range(len(planned.traced.result_nodes))),
+    )
+    return Capture(planned.traced, list(planned.example_args), signature)
+
+
+def places_by_address(
+    leaves: Sequence[Any], addresses: Sequence[int]
+) -> List[Optional[int]]:
+    """Where a call's arguments are among the inputs of its graph. Dynamo puts
+    them in the order in which the model first uses them, and leaves out those
+    that it does not use."""
+    place_of = {address: place for place, address in enumerate(addresses)}
+    return [
+        place_of.get(x.data_ptr()) if isinstance(x, torch.Tensor) else None
+        for x in leaves
+    ]
 
 
 def capture(
@@ -201,13 +183,14 @@ def capture(
     args: Sequence[Any],
     level: str = "aten",
     train: bool = False,
-    costs: str = "measure",
+    costs: Union[str, "os.PathLike[str]"] = "measure",
     loss: Optional[Callable] = None,
 ) -> Capture:
     """The graph of a model, with times.
 
     :param level: ``"aten"`` or ``"inductor"``.
-    :param train: the joint graph of a training step (level aten).
+    :param train: the joint graph of a training step (level aten), which returns
+        the loss and the gradients of all parameters.
     :param costs: ``"measure"``: each kernel on the device where its inputs are;
         the path of a Chrome trace of torch.profiler, of the same model with
         ``record_shapes=True`` (docs/torch.md); or the name of a roofline.
@@ -217,12 +200,15 @@ def capture(
         raise ValueError(f"level is {level!r}, expected 'aten' or 'inductor'")
     if level == "inductor" and train:
         raise ValueError("level='inductor' captures inference only")
+    if not isinstance(args, (list, tuple)):
+        raise TypeError(
+            f"args is a {type(args).__name__}, expected a tuple such as (x,)"
+        )
     if level == "inductor":
         captured = _fused(model, args)
-    elif train:
-        captured = _joint(model, args, loss)
     else:
-        captured = _exported(model, args)
+        captured = _of_aten(model, args, train, loss)
+    costs = os.fspath(costs)
     if costs == "measure":
         measure(captured.traced, captured.args)
     elif os.path.isfile(costs):
@@ -248,12 +234,12 @@ def _profiled(captured: Capture, trace: str) -> None:
 
 def capture_of(plan: Any) -> Capture:
     """The capture whose graph the plan is for."""
-    try:
-        return _captures[plan.graph]
-    except (KeyError, AttributeError, TypeError):
+    source = getattr(getattr(plan, "graph", None), "_source", None)
+    if not isinstance(source, Capture):
         raise ValueError(
             "the plan is not for a graph of regal.torch.capture in this process"
-        ) from None
+        )
+    return source
 
 
 def apply(
@@ -292,7 +278,8 @@ class Applied:
         self.captured, self.runner = captured, runner
 
     def __call__(self, *args: Any) -> List[Any]:
-        return self.runner(self.captured.bind(args))
+        values = self.captured.bind(args)
+        return self.captured.signature.finish(values, self.runner(values))
 
     @property
     def peak_bytes(self) -> List[int]:
@@ -305,23 +292,34 @@ class _Streams:
     def __init__(self, captured: Capture, schedule):
         self.captured, self.schedule = captured, schedule
         own = list(captured.args)
-        for place in captured.places:
-            own[place] = own[place].clone()
+        #: Our copies of the arguments, by their places.
+        self.inputs = {
+            place: own[place].clone()
+            for place in captured.signature.places
+            if place is not None and isinstance(own[place], torch.Tensor)
+        }
+        for place, copied in self.inputs.items():
+            own[place] = copied
+        nodes = captured.traced.placeholders
+        written = captured.traced.written_inputs
+        self.written = [p for p in self.inputs if nodes[p] in written]
         with torch.no_grad():
             captured.traced.gm(*own)  # kernels are tuned at their first call
         torch.cuda.synchronize()
         before = torch.cuda.memory_reserved()
-        self.inputs = [own[place] for place in captured.places]
         self.graph = cuda.capture(captured.traced, schedule, own)
         #: What the graph's pool takes: its buffers, as the streams reuse them.
         self.peak_bytes = [torch.cuda.memory_reserved() - before]
 
     def __call__(self, *args: Any) -> List[Any]:
         values = self.captured.bind(args)
-        for place, own in zip(self.captured.places, self.inputs):
+        for place, own in self.inputs.items():
             own.copy_(values[place])
         self.graph.replay()
-        return [
+        for place in self.written:
+            values[place].copy_(self.inputs[place])
+        results = [
             r.clone() if isinstance(r, torch.Tensor) else r
             for r in self.graph.results
         ]
+        return self.captured.signature.finish(values, results)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models as graphs of aten's ops, and how their calls lie in these graphs.
+
+Both graphs are functional: what a model writes (a buffer of batch
+normalisation, an argument) is one more result, which is written at the end of a
+call, as in the model itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree as pytree
+
+
+@dataclasses.dataclass
+class Signature:
+    """Where arguments and results of a model are in its program."""
+
+    #: The leaves of the model's arguments, as they were captured.
+    example: List[Any]
+    #: Of each: its place among the program's inputs; None: it is none.
+    places: List[Optional[int]]
+    #: Of each result of a call: its place among the program's results; None:
+    #: it is None.
+    returned: List[Optional[int]]
+    #: From results of the program to the inputs that the model writes.
+    updates: Dict[int, int] = dataclasses.field(default_factory=dict)
+
+    def bind(self, args: Sequence[Any], given: Sequence[Any]) -> List[Any]:
+        """The program's inputs for a call: `args` but for what is given."""
+        leaves = pytree.tree_leaves(tuple(given))
+        if len(leaves) != len(self.places):
+            raise ValueError(
+                f"{len(leaves)} arguments, expected {len(self.places)}"
+            )
+        values = list(args)
+        for at, (place, leaf) in enumerate(zip(self.places, leaves)):
+            _check_argument(at, leaf, self.example[at])
+            if place is not None:
+                values[place] = leaf
+        return values
+
+    def finish(self, values: Sequence[Any], results: Sequence[Any]) -> List[Any]:
+        """Writes what the model writes; what a call returns."""
+        with torch.no_grad():
+            for at, place in self.updates.items():
+                values[place].copy_(results[at])
+        return [None if at is None else results[at] for at in self.returned]
+
+
+def _check_argument(at: int, given: Any, known: Any) -> None:
+    """A graph is for one shape and type, and has numbers built in."""
+    if _describe(given) != _describe(known):
+        raise ValueError(
+            f"argument {at} is {_describe(given)}; the model was captured with "
+            f"{_describe(known)}"
+        )
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of {value.dtype} and shape {tuple(value.shape)}"
+    return repr(value)
+
+
+#: A graph, the values of its inputs, and how calls lie in it.
+Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
+
+
+def exported(model: torch.nn.Module, args: Sequence[Any]) -> Model:
+    """The graph of torch.export."""
+    with torch.no_grad():
+        found = torch.export.export(model, tuple(args), strict=False)
+        found = found.run_decompositions({})
+    kept = {**found.state_dict, **found.constants}
+    leaves = pytree.tree_leaves(tuple(args))
+    values: List[Any] = []
+    signature = Signature(leaves, [], [])
+    #: Inputs by name; arguments and what the model holds may share one.
+    place_of: Dict[Tuple[bool, str], int] = {}
+    for place, spec in enumerate(found.graph_signature.input_specs):
+        if spec.kind.name == "USER_INPUT":
+            values.append(leaves[len(signature.places)])
+            signature.places.append(place)
+            place_of[True, spec.arg.name] = place
+        else:
+            values.append(kept[spec.target])
+            place_of[False, spec.target] = place
+    for at, spec in enumerate(found.graph_signature.output_specs):
+        if spec.kind.name.endswith("MUTATION"):
+            is_argument = spec.kind.name == "USER_INPUT_MUTATION"
+            signature.updates[at] = place_of[is_argument, spec.target]
+        else:
+            signature.returned.append(at)
+    return found.graph_module, values, signature
+
+
+# -- Training ------------------------------------------------------------------
+
+
+def mean_square(result: Any) -> torch.Tensor:
+    """The default loss: the mean square of all floating results."""
+    found = [
+        t.float().square().mean()
+        for t in pytree.tree_leaves(result)
+        if isinstance(t, torch.Tensor) and t.is_floating_point()
+    ]
+    if not found:
+        raise ValueError("the model returns no floating tensor: give a loss")
+    return torch.stack(found).sum()
+
+
+class _Step(torch.nn.Module):
+    """A model's loss. Its parameters are those that get a gradient, its buffers
+    the other tensors of the model, each once, whatever names it has there."""
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        args: Sequence[Any],
+        loss: Optional[Callable],
+    ):
+        super().__init__()
+        self._model = (model,)  # not a part of this one
+        self._loss = loss or mean_square
+        self.leaves, self._spec = pytree.tree_flatten(tuple(args))
+        self.is_tensor = [isinstance(x, torch.Tensor) for x in self.leaves]
+        own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+        self.trained = self._with_gradient(own)
+        self._names = [*self.trained, *(n for n in own if n not in self.trained)]
+        self._parts = torch.nn.ParameterList(own[n] for n in self.trained)
+        for at, name in enumerate(self._names[len(self.trained):]):
+            self.register_buffer(f"kept{at}", own[name].detach())
+
+    @property
+    def tensors(self) -> List[torch.Tensor]:
+        """Of the arguments: gradients are those of parameters only."""
+        return [
+            x.detach() for x, known in zip(self.leaves, self.is_tensor) if known
+        ]
+
+    def _with_gradient(self, own: Dict[str, torch.Tensor]) -> List[str]:
+        """Parameters that the loss depends on; found on fake tensors."""
+        fake = FakeTensorMode(allow_non_fake_inputs=True)
+        with fake, torch.enable_grad():
+            given = {name: fake.from_tensor(t) for name, t in own.items()}
+            found = self._call(given, map(fake.from_tensor, self.tensors))
+            wanted = [name for name, t in given.items() if t.requires_grad]
+            if not wanted or not found.requires_grad:
+                raise ValueError(
+                    "the loss depends on no parameter that requires a gradient"
+                )
+            gradients = torch.autograd.grad(
+                found, [given[name] for name in wanted], allow_unused=True
+            )
+        return [n for n, g in zip(wanted, gradients) if g is not None]
+
+    def _call(self, own: Dict[str, Any], tensors: Any) -> torch.Tensor:
+        rest = iter(tensors)
+        leaves = [
+            next(rest) if known else x
+            for x, known in zip(self.leaves, self.is_tensor)
+        ]
+        result = torch.func.functional_call(
+            self._model[0], own, pytree.tree_unflatten(leaves, self._spec)
+        )
+        found = self._loss(result)
+        if not isinstance(found, torch.Tensor) or found.numel() != 1:
+            raise ValueError(f"the loss is {_describe(found)}, expected a number")
+        return found.reshape(())
+
+    def forward(self, *tensors: torch.Tensor) -> Tuple[torch.Tensor]:
+        own = dict(zip(self._names, [*self._parts, *self.buffers()]))
+        return (self._call(own, tensors),)
+
+
+def joint(
+    model: torch.nn.Module, args: Sequence[Any], loss: Optional[Callable]
+) -> Model:
+    """The graph of forward and backward pass that AOTAutograd makes.
+
+    Results of a call: the loss, and the gradient of each parameter, None for
+    those that get none.
+    """
+    from torch._functorch.aot_autograd import aot_export_module
+
+    step = _Step(model, args, loss)
+    tensors = step.tensors
+    with torch.enable_grad():
+        gm, names = aot_export_module(
+            step, tensors, trace_joint=True, output_loss_index=0
+        )
+    values = [p.detach() for p in step.parameters()]
+    place_of = {n: len(values) + at for at, (n, _) in
+                enumerate(step.named_buffers())}
+    values += [*step.buffers(), *tensors]
+    # The results: what is written, the loss, and the gradients.
+    results = list(next(n for n in gm.graph.nodes if n.op == "output").args[0])
+    first = len(results) - len(step.trained)
+    gradient = {name: first + at for at, name in enumerate(step.trained)}
+    arguments = iter(range(len(values) - len(tensors), len(values)))
+    signature = Signature(
+        step.leaves,
+        [next(arguments) if known else None for known in step.is_tensor],
+        [first - 1, *(gradient.get(n) for n, _ in model.named_parameters())],
+    )
+    for at, node in enumerate(results[: first - 1]):
+        signature.updates[at] = place_of[names.buffers_to_mutate[node.name]]
+    return gm, values, signature

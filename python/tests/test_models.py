@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of all kinds on workers of the CPU: results, gradients, and what a
+model writes are those of the model itself."""
+import copy
+import gc
+import random
+import threading
+import weakref
+
+import pytest
+
+import regal
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import regal.torch as rt  # noqa: E402
+from regal.torch.captured import places_by_address  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.utils import _pytree as pytree  # noqa: E402
+
+
+class Calls(nn.Module):
+    """A model of a function, which is given the model and the arguments."""
+
+    def __init__(self, function, **parts):
+        super().__init__()
+        self.function = function
+        for name, part in parts.items():
+            if isinstance(part, torch.Tensor):
+                self.register_buffer(name, part)
+            else:
+                setattr(self, name, part)
+
+    def forward(self, *args):
+        return self.function(self, *args)
+
+
+def tied():
+    first, last = nn.Linear(8, 8), nn.Linear(8, 8)
+    last.weight = first.weight
+    return nn.Sequential(first, nn.ReLU(), last)
+
+
+def count(model, x):
+    model.calls.add_(1)
+    return x * model.calls
+
+
+torch.manual_seed(0)
+X = torch.randn(4, 8)
+
+MODELS = {
+    "arguments": (Calls(lambda m, a, b: b - 2 * a), (X, X.sin())),
+    "an unused one": (Calls(lambda m, a, b: b.sin()), (X, X + 1)),
+    "nested": (
+        Calls(lambda m, d, t: {"sum": d["b"] + t[1], "rest": [d["a"], t[0] * 3]}),
+        ({"b": X, "a": X + 1}, (X + 2, X + 3)),
+    ),
+    "numbers": (Calls(lambda m, a, n, none: (a * n, n, none)), (X, 3, None)),
+    "in place": (Calls(lambda m, a: (a * 2).add_(1).relu_().mul_(a)), (X,)),
+    "views": (Calls(lambda m, a: (a.sin().view(8, 4)[:2], a.t(), a)), (X,)),
+    "types": (
+        Calls(lambda m, a: a.half().double().sum(1).to(torch.int32)), (X,)),
+    "tied": (tied(), (X,)),
+    "an argument that is written": (Calls(lambda m, a: a.add_(1) * 2), (X,)),
+    "a buffer that is written": (Calls(count, calls=torch.zeros(1)), (X,)),
+    "batch normalisation": (
+        nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)).train(), (X,)),
+    "no elements": (
+        Calls(lambda m, a: torch.cat([a[:0].exp().sin(), a.cos()[:0].exp(), a])),
+        (X,)),
+    "several results": (
+        Calls(lambda m, a: [v * 2 for v in a.topk(3)] + [a.sort()[0] + 1]),
+        (X,)),
+    "constants": (
+        Calls(lambda m, a: a * torch.tensor([[1.0], [2.0]]).t().expand(4, 2)[
+            :, :1] + torch.arange(8)), (X,)),
+    "attention": (
+        nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval(),
+        (X.reshape(1, 4, 8),)),
+}
+
+
+def plans_of(captured, devices):
+    """The search's, and one that crosses between devices at random."""
+    machine = regal.Machine(devices=devices, latency="1us")
+    plan = regal.optimize(captured.graph, machine, evaluations=200, threads=1)
+    draw = random.Random(devices)
+    yield plan
+    yield regal.evaluate(
+        captured.graph, machine, order=plan.order,
+        placement=[draw.randrange(devices) for _ in plan.order])
+
+
+@pytest.mark.parametrize("on", ["threads", "devices"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_call_does_what_the_model_does(name, on):
+    model, args = copy.deepcopy(MODELS[name])
+    same = copy.deepcopy(model)
+    captured = rt.capture(model, args, costs="h200")
+    for devices in (1, 2, 4):
+        for plan in plans_of(captured, devices):
+            run = rt.apply(plan, "cpu" if on == "threads" else ["cpu"] * devices)
+            given, expected_args = copy.deepcopy(args), copy.deepcopy(args)
+            found = run(*given)
+            with torch.no_grad():
+                expected = same(*expected_args)
+            torch.testing.assert_close(found, pytree.tree_leaves(expected))
+            torch.testing.assert_close(given, expected_args)
+            torch.testing.assert_close(
+                list(model.buffers()), list(same.buffers()))
+
+
+def frozen():
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+    model[0].weight.requires_grad_(False)
+    return model
+
+
+def shared():
+    model = Calls(lambda m, a: m.f(a) + m.one + m.other, f=nn.Linear(8, 8),
+                  one=torch.ones(8))
+    model.register_buffer("other", model.one)
+    return model
+
+
+TRAINED = {
+    "batch normalisation": MODELS["batch normalisation"],
+    "tied": MODELS["tied"],
+    "frozen": (frozen(), (X,)),
+    "a part that is not used": (
+        Calls(lambda m, a: m.f(a), f=nn.Linear(8, 8), g=nn.Linear(8, 8)), (X,)),
+    "a buffer with two names": (shared(), (X,)),
+    "nested": (
+        Calls(lambda m, d, n: {"y": m.f(d["b"]) * n - d["a"], "n": n},
+              f=nn.Linear(8, 8)),
+        ({"b": X, "a": X + 1}, 3)),
+    "an argument with a gradient": (
+        nn.Linear(8, 4), (X.clone().requires_grad_(),)),
+    "attention": (
+        nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True),
+        (X.reshape(1, 4, 8),)),
+}
+
+
+def loss_of(result):
+    result = result["y"] if isinstance(result, dict) else result
+    return (result * result.sin()).sum()
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_training_step_does_what_the_model_does(name):
+    model, args = copy.deepcopy(TRAINED[name])
+    same = copy.deepcopy(model)
+    with torch.no_grad():  # of no matter for a training step
+        captured = rt.capture(model, args, train=True, loss=loss_of,
+                              costs="h200")
+    for devices in (1, 2, 4):
+        for plan in plans_of(captured, devices):
+            found = rt.apply(plan, on="cpu")(*args)
+            same.zero_grad()
+            loss = loss_of(same(*args))
+            loss.backward()
+            expected = [loss.detach(), *(p.grad for p in same.parameters())]
+            assert len(found) == len(expected)
+            for a, b in zip(found, expected):
+                assert (a is None) == (b is None)
+                if b is not None:
+                    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(
+                list(model.buffers()), list(same.buffers()))
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_losses_that_give_no_gradients_are_refused():
+    model = nn.Linear(8, 4)
+
+    def refused(model, message, **loss):
+        with pytest.raises(ValueError, match=message):
+            rt.capture(model, (X,), train=True, costs="h200", **loss)
+
+    refused(model, r"shape \(4,\), expected a number", loss=lambda y: y.sum(1))
+    refused(Calls(lambda m, a: m.f(a).argmax(1), f=model), "no floating tensor")
+    refused(Calls(lambda m, a: a * 2, f=model), "depends on no parameter")
+
+
+def test_other_arguments_than_those_of_the_capture_are_refused():
+    model = Calls(lambda m, a, n: a * n)
+    captured = rt.capture(model, (X, 3), costs="h200")
+    run = rt.apply(regal.optimize(captured.graph, evaluations=10), on="cpu")
+    assert torch.equal(run(X, 3)[0], X * 3)
+    for args, message in (
+        ((X[:2], 3), r"argument 0 is a tensor of torch.float32 and shape "
+         r"\(2, 8\); the model was captured with .* shape \(4, 8\)"),
+        ((X.double(), 3), "argument 0 is a tensor of torch.float64"),
+        ((5, 3), "argument 0 is 5; the model was captured with a tensor"),
+        ((X, 4), "argument 1 is 4; the model was captured with 3"),
+        ((X,), "1 arguments, expected 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run(*args)
+
+
+def test_what_is_no_model_or_no_arguments_is_refused():
+    model = nn.Linear(8, 8)
+    with pytest.raises(TypeError, match=r"args is a Tensor, expected a tuple"):
+        rt.capture(model, X)
+    for train in (False, True):
+        with pytest.raises(TypeError, match="expected a torch.nn.Module"):
+            rt.capture(torch.sin, (X,), train=train)
+    with pytest.raises(ValueError, match="a value of a tensor decides"):
+        rt.capture(Calls(lambda m, a: a * a.sum().item()), (X,))
+    with pytest.raises(ValueError, match="a value of a tensor decides"):
+        rt.capture(Calls(lambda m, a: a[a > 0]), (X,))
+
+
+def test_a_capture_that_nobody_uses_is_forgotten():
+    model = nn.Linear(8, 8)
+    captured = rt.capture(model, (X,), costs="h200")
+    plan = regal.optimize(captured.graph, evaluations=10)
+    gone = weakref.ref(captured)
+    del captured
+    gc.collect()
+    assert len(rt.apply(plan, on="cpu")(X)) == 1  # the plan uses it
+    del plan
+    gc.collect()
+    assert gone() is None
+
+
+def test_arguments_of_a_fused_graph_are_found_by_their_addresses():
+    """Dynamo's order is that of their first use in the model."""
+    inputs = []
+
+    def backend(gm, example_inputs):
+        def call(*args):
+            inputs.append([a.data_ptr() for a in args])
+            return gm.forward(*args)
+
+        return call
+
+    a, b, c = X.clone(), X + 1, X + 2
+    torch.compile(Calls(lambda m, a, b, c, n: (c - a) * n), backend=backend,
+                  dynamic=False)(a, b, c, 3)
+    assert places_by_address([a, b, c, 3], inputs[0]) == [1, None, 0, None]
+
+
+def test_workers_leave_the_number_of_threads_as_it_is():
+    captured = rt.capture(nn.Linear(8, 8), (X,), costs="h200")
+    run = rt.apply(regal.optimize(captured.graph, evaluations=10), on="cpu")
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        run(X)
+        found = []
+        for _ in range(2):  # new threads ask for the default
+            thread = threading.Thread(
+                target=lambda: found.append(torch.get_num_threads()))
+            thread.start()
+            thread.join()
+        assert torch.get_num_threads() == 3 and found == [3, 3]
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_what_has_no_input_is_made_on_its_device():
+    model = Calls(lambda m, a: a + torch.ones(8) + torch.arange(8))
+    captured = rt.capture(model, (X,), costs="h200")
+    plan = regal.optimize(captured.graph, regal.Machine(devices=2),
+                          evaluations=10)
+    (found,) = rt.apply(plan, on=["meta", "meta"])(X)
+    assert found.device.type == "meta" and found.shape == X.shape

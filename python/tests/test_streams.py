@@ -339,6 +339,31 @@ def wide_program():
     return Program(kernels, buffers, [len(buffers) - 1])
 
 
+@pytest.mark.parametrize("given, message", [
+    (dict(streams="many"), "streams is 'many', expected a number from 1 to 64"),
+    (dict(streams=0), "streams is 0"),
+    (dict(streams=65), "streams is 65"),
+    (dict(streams=2.5), "streams is 2.5"),
+    (dict(streams=True), "streams is True"),
+    (dict(streams=[]), "streams is .., expected"),
+    (dict(streams=[2, "4"]), "streams is .2, '4'., expected"),
+    (dict(streams=None), "streams is None"),
+    (dict(crossings_us=-1), "crossings_us is -1, expected 0 or more"),
+    (dict(seconds="8"), "seconds is '8', expected 0 or more"),
+    (dict(search_seconds=float("nan")), "search_seconds is nan"),
+])
+def test_wrong_settings_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        trials.Settings(**given)
+
+
+def test_settings_may_be_one_or_several():
+    assert trials.Settings().stream_counts() == [3, 2, 4, 8]
+    assert trials.Settings(streams=5).stream_counts() == [5]
+    assert trials.Settings(streams=range(2, 4)).stream_counts() == [2, 3]
+    assert trials.Settings(crossings_us=2).crossings_us == [2]
+
+
 def test_the_fastest_measured_plan_is_kept():
     program = wide_program()
     settings = trials.Settings(streams=[2, 4], search_seconds=0.02, seconds=0,

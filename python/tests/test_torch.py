@@ -149,6 +149,11 @@ def test_mistakes_have_messages(branches):
         rt.capture(model, (x,), level="onnx")
     with pytest.raises(ValueError, match="expected 'streams'"):
         rt.apply(plan, on="tpu")
+    for on in (None, torch.device("cpu")):
+        with pytest.raises(ValueError, match="or a list of devices"):
+            rt.apply(plan, on=on)
+    with pytest.raises(ValueError, match="needs a model on a GPU"):
+        rt.apply(plan, on="streams")
     with pytest.raises(ValueError, match="devices"):
         rt.apply(plan, on=["cpu"])
     with pytest.raises(ValueError, match="arguments, expected 1"):
@@ -163,13 +168,36 @@ def test_the_backend_is_registered_and_its_options_are_checked():
     assert "regal" in torch._dynamo.list_backends(exclude_tags=())
     with pytest.raises(ValueError, match="unknown option 'stream'"):
         rt.regal_backend(None, [], options={"stream": 3})
+    with pytest.raises(ValueError, match="has no mode 'max-autotune'"):
+        rt.regal_backend(None, [], mode="max-autotune")
+
+
+def test_a_compiled_model_has_the_backend_and_the_model_has_not():
+    model = nn.Linear(3, 3)
+    first, second = rt.compile(model), rt.compile(model, streams=2)
+    assert first.regal is not second.regal
+    assert second.regal.settings.streams == 2 and second.regal.reports == []
+    assert not hasattr(model, "regal")
+    assert rt.compile(lambda x: x + 1).regal.reports == []
+    with pytest.raises(TypeError, match="example_args is a Tensor"):
+        rt.compile(model, torch.ones(2, 3))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_only_crossings_are_shared(branches):
+    _, _, captured = branches
+    plan = plan_of(captured, 2)
+    assert rt.predict(plan) == rt.predict(plan, rt.Sharing())
+    free = rt.predict(plan, rt.Sharing(crossing_ns=0))
+    assert 0 < free <= rt.predict(plan)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_models_are_left_to_inductor(branches):
     model, x, _ = branches
     compiled = torch.compile(model, backend="regal", dynamic=False)
-    with torch.no_grad(), pytest.warns(UserWarning, match="left to Inductor"):
+    with torch.no_grad(), pytest.warns(
+            UserWarning, match="left to Inductor: an input is on the cpu$"):
         found = compiled(x)
     with torch.no_grad():
         torch.testing.assert_close(found, model(x), rtol=1e-4, atol=1e-5)

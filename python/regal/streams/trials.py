@@ -13,8 +13,10 @@ best ones with a higher priority for kernels that must not be late.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import time
 from typing import (
+    Any,
     Callable,
     Dict,
     Iterator,
@@ -25,6 +27,7 @@ from typing import (
     Union,
 )
 
+from .._library import lib
 from .program import Program, critical_ns
 from .schedule import (
     Schedule,
@@ -95,16 +98,42 @@ class Settings:
     def stream_counts(self) -> List[int]:
         if isinstance(self.streams, str):
             return [3, 2, 4, 8]
-        if isinstance(self.streams, int):
-            return [self.streams]
-        return list(self.streams)
+        return [int(k) for k in _several(self.streams)]
 
     def __post_init__(self) -> None:
-        if isinstance(self.streams, str) and self.streams != "auto":
+        """Whoever gives a wrong setting is told now, not at the first call,
+        which would leave the graph to the compiler."""
+        most = int(lib.REGAL_MAX_DEVICES)
+        is_auto = isinstance(self.streams, str) and self.streams == "auto"
+        if not is_auto and not _are_numbers(
+            self.streams, numbers.Integral, 1, most
+        ):
             raise ValueError(
-                f"streams is {self.streams!r}, expected a number, several, or "
-                "'auto'"
+                f"streams is {self.streams!r}, expected a number from 1 to "
+                f"{most}, several, or 'auto'"
             )
+        for name in ("seconds", "search_seconds", "crossings_us"):
+            value = getattr(self, name)
+            if not _are_numbers(value, numbers.Real, 0, float("inf")):
+                raise ValueError(f"{name} is {value!r}, expected 0 or more")
+        self.crossings_us = _several(self.crossings_us)
+
+
+def _several(value: Any) -> List[Any]:
+    """A number or several, as a list."""
+    return [value] if isinstance(value, numbers.Number) else list(value)
+
+
+def _are_numbers(value: Any, kind: type, low: float, high: float) -> bool:
+    """Whether it is a number of this kind, or several, from low to high."""
+    try:
+        found = _several(value)
+    except TypeError:
+        return False
+    return bool(found) and all(
+        isinstance(k, kind) and not isinstance(k, bool) and low <= k <= high
+        for k in found
+    )
 
 
 def planned(

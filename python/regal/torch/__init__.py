@@ -60,11 +60,18 @@ def compile(
     :param inductor: settings of Inductor, such as ``{"max_autotune": True}``.
     :param settings: other fields of `Settings`.
 
-    The result has ``reports``: what was measured and chosen for each graph.
+    The result has the `Backend` as ``regal``, whose ``reports`` say what was
+    measured and chosen for each graph.
     """
+    if example_args is not None and not isinstance(example_args, (list, tuple)):
+        raise TypeError(
+            f"example_args is a {type(example_args).__name__}, expected a tuple "
+            "such as (x,)"
+        )
     backend = Backend(Settings(streams=streams, **settings), inductor)
     compiled = _torch.compile(model, backend=backend, dynamic=False)
-    compiled.regal = backend
+    # Set as usual, it would be an attribute of the model itself.
+    compiled.__dict__["regal"] = backend
     if example_args is not None:
         with _torch.no_grad():
             compiled(*example_args)

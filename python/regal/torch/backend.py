@@ -20,6 +20,7 @@ import torch
 
 from ..streams.trials import Settings
 from .planned import PlannedGraph, Report, warn
+from .trace import Unsupported
 
 #: The share of the seconds that each graph has of a model that is several.
 _PART = 0.375
@@ -79,19 +80,35 @@ class Backend:
                 visible,
                 self.settings,
                 seconds,
-                lambda: compile_fx_inner(kept, example_inputs, **kwargs),
+                lambda: self._compile_plainly(kept, example_inputs, kwargs),
             )
             self.graphs.append(planned)
             return planned
 
         try:
+            _check_devices(example_inputs)
             with compiling(receive):
                 return compile_fx_inner(
                     gm, example_inputs, **{**kwargs, "fx_wrapper": True}
                 )
         except Exception as error:  # anything: Inductor itself can do it
             warn(kind, error)
-            return compile_fx_inner(kept, example_inputs, **kwargs)
+            return self._compile_plainly(kept, example_inputs, kwargs)
+
+    def _compile_plainly(self, gm, example_inputs, kwargs) -> Callable:
+        """Inductor's own code, also at a call, where no settings are left."""
+        from torch._inductor import config
+        from torch._inductor.compile_fx import compile_fx_inner
+
+        with config.patch(self.inductor):
+            return compile_fx_inner(gm, example_inputs, **kwargs)
+
+
+def _check_devices(example_inputs) -> None:
+    """Before anything is compiled: Inductor itself would not say it."""
+    for value in example_inputs:
+        if isinstance(value, torch.Tensor) and not value.is_cuda:
+            raise Unsupported(f"an input is on the {value.device.type}")
 
 
 def is_part(gm: torch.fx.GraphModule) -> bool:
@@ -124,6 +141,11 @@ def regal_backend(gm: torch.fx.GraphModule, example_inputs, **kwargs: Any):
     ``options`` of torch.compile: the fields of `Settings`, and ``inductor``, a
     dictionary of Inductor's own settings.
     """
+    if kwargs.get("mode"):
+        raise ValueError(
+            f"backend 'regal' has no mode {kwargs['mode']!r}: give Inductor's "
+            'settings, such as options={"inductor": {"max_autotune": True}}'
+        )
     options = dict(kwargs.get("options") or {})
     inductor = options.pop("inductor", None)
     known = {field.name for field in dataclasses.fields(Settings)}

@@ -124,6 +124,8 @@ def cache_path() -> Path:
 
 def load_calibration() -> Optional[Sharing]:
     """The kept numbers for the GPU at hand, or None."""
+    if not torch.cuda.is_available():
+        return None
     try:
         return Sharing(**json.loads(cache_path().read_text()))
     except (OSError, ValueError, TypeError):

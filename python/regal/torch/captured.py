@@ -259,11 +259,15 @@ def apply(
     if on == "auto":
         on = "streams" if captured.on_gpu else "cpu"
     if on == "streams":
+        if not captured.on_gpu:
+            raise ValueError('on="streams" needs a model on a GPU')
         return _Streams(captured, make_schedule(captured.program, order, place))
     if on == "cpu":
         return Applied(captured, Threads(traced, order, place))
-    if isinstance(on, str):
-        raise ValueError(f"on is {on!r}, expected 'streams', 'cpu' or devices")
+    if not isinstance(on, (list, tuple)):
+        raise ValueError(
+            f"on is {on!r}, expected 'streams', 'cpu' or a list of devices"
+        )
     if len(on) <= max(place, default=0):
         raise ValueError(
             f"the plan has {max(place) + 1} devices, {len(on)} are given"

@@ -29,7 +29,8 @@ _UNKNOWN_SHARE = 0.1
 def measure_shares(traced: Traced, args: Sequence[Any]) -> None:
     """Sets `share` of the program's kernels."""
     events = _profile(traced, args)
-    processors = torch.cuda.get_device_properties(0).multi_processor_count
+    device = torch.cuda.current_device()
+    processors = torch.cuda.get_device_properties(device).multi_processor_count
     launches = _launches_by_kernel(events)
     for index, kernel in enumerate(traced.program.kernels):
         found = launches.get(index, [])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of torch.compile, as far as it needs no GPU."""
 import functools
+import threading
+import time
 import types
 
 import pytest
@@ -103,6 +105,34 @@ def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded)
     runs = kernel["count"].runs
     graph(torch.ones(SIZE))
     assert kernel["count"].runs - runs == (not is_folded)
+
+
+def test_a_planned_graph_serves_several_threads(without_gpu):
+    """Each call fills the memory of a capture and reads it out again."""
+    settings = Settings(streams=2, seconds=0.2, search_seconds=0.02)
+    kernel, graph = planned_graph(settings)
+    double = kernel["double"]._run
+
+    def slowly(a, out):
+        double(a, out)
+        time.sleep(0.002)
+
+    kernel["double"]._run = slowly
+    wrong = []
+
+    def call(start):
+        for step in range(10):
+            x = torch.full((SIZE,), float(start + step))
+            (found,) = graph(x)
+            if not torch.equal(found, 3 * x + torch.arange(3.0, 3 + SIZE)):
+                wrong.append(float(x[0]))
+
+    threads = [threading.Thread(target=call, args=(100 * i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
 from regal.torch.cuda import Captured, Timer  # noqa: E402
-from regal.torch.slots import Slots, View  # noqa: E402
+from regal.torch.slots import Slots, View, copy_of  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -256,6 +256,20 @@ def test_inputs_at_known_addresses_are_not_copied():
         assert slots.call((weight, x))[0].tolist() == [step + 1.0] * 4
     assert slots.calls == {"copying": 1, "direct": 4, "captured": 2}
     assert made[1].x is x
+
+
+def test_inputs_may_repeat_their_elements():
+    """As those of `expand`, which cannot be written as they are."""
+    made, weight = [], torch.full((3, 4), 2.0)
+    first = torch.rand(3, 1).expand(3, 4)
+    own = copy_of(first)
+    assert own.stride() == (1, 0) and torch.equal(own, first)
+    slots = Slots(captured_on_the_cpu(made), [0], [1], [own])
+    for step in range(4):
+        x = torch.full((3, 1), float(step)).expand(3, 4)
+        (found,) = slots.call((weight, x))
+        assert torch.equal(found, 2 * x + 1)
+    assert slots.calls["copying"] and made[0].x is own
 
 
 def test_an_input_that_is_written_is_copied_back():

@@ -25,6 +25,7 @@ from . import cuda
 from .measure import measure
 from .models import Signature, exported, joint
 from .roofline import estimate
+from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream
 from .trace import Traced
 from .workers import Devices, Threads
@@ -298,7 +299,7 @@ class _Streams:
         own = list(captured.args)
         #: Our copies of the arguments, by their places.
         self.inputs = {
-            place: own[place].clone()
+            place: copy_of(own[place])
             for place in captured.signature.places
             if place is not None and isinstance(own[place], torch.Tensor)
         }
@@ -318,7 +319,7 @@ class _Streams:
     def __call__(self, *args: Any) -> List[Any]:
         values = self.captured.bind(args)
         for place, own in self.inputs.items():
-            own.copy_(values[place])
+            without_repeats(own).copy_(without_repeats(values[place]))
         self.graph.replay()
         for place in self.written:
             values[place].copy_(self.inputs[place])

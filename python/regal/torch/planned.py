@@ -3,10 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import threading
 import time
 import warnings
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import torch
 
@@ -15,7 +26,7 @@ from ..streams.trials import ONE_STREAM, Candidate, Settings, choose
 from . import cuda
 from .constants import bytes_of_constants, fold_constants
 from .measure import measure
-from .slots import Slots, View
+from .slots import Slots, View, copy_of
 from .trace import Traced, Unsupported, tensors_of
 
 
@@ -76,8 +87,10 @@ class PlannedGraph:
         self.kind, self.settings, self.seconds = kind, settings, seconds
         self._compile_plainly = compile_plainly
         self._plain: Optional[Callable] = None
+        self._lock = threading.Lock()
         self.traced = Traced(gm)
         _check_inputs(self.traced)
+        self._gpu = _gpu_of(self.traced)
         placeholders = self.traced.placeholders
         self.static = [i for i in static_inputs if i < len(placeholders)]
         fixed = set(self.static)
@@ -142,7 +155,7 @@ class PlannedGraph:
         """Measures kernels, tries plans, keeps the fastest."""
         own = list(args)
         for i in self.moving + self.protected:
-            own[i] = _copy_of(args[i])
+            own[i] = copy_of(args[i])
         buffers = [own[i] for i in self.moving]
         began = time.perf_counter()
         workshop = cuda.Workshop()
@@ -203,6 +216,13 @@ class PlannedGraph:
     # -- Every call ---------------------------------------------------------
 
     def __call__(self, *args: Any) -> List[Any]:
+        # One at a time: a capture is chosen, filled and replayed. On the device
+        # of the graph, whichever is the caller's current one: its streams are
+        # those that kernels are recorded on.
+        with self._lock, _selected(self._gpu):
+            return self._call(args)
+
+    def _call(self, args: Sequence[Any]) -> List[Any]:
         if self.schedule is None and self._plain is None:
             self._try_to_prepare(args)
         if self._plain is not None:
@@ -218,12 +238,20 @@ class PlannedGraph:
         return list(results) if isinstance(results, (list, tuple)) else [results]
 
 
-def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy with the same strides."""
-    copied = torch.empty_strided(
-        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
-    )
-    return copied.copy_(tensor)
+def _gpu_of(traced: Traced) -> Optional[int]:
+    """The number of the GPU that all of the graph is on; None: on none."""
+    found = {
+        t.device.index
+        for t in tensors_of(list(traced.values.values()))
+        if t.is_cuda
+    }
+    if len(found) > 1:
+        raise Unsupported("it is on several GPUs")
+    return found.pop() if found else None
+
+
+def _selected(gpu: Optional[int]) -> ContextManager:
+    return contextlib.nullcontext() if gpu is None else torch.cuda.device(gpu)
 
 
 def _check_inputs(traced: Traced) -> None:

@@ -74,7 +74,7 @@ class Slots:
         self.static, self.moving = list(static), list(moving)
         #: Our copies of the inputs that move.
         self.buffers = list(buffers)
-        self._groups = _groups_by_type(buffers)
+        self._note_buffers()
         #: Places in `moving` of inputs that a kernel writes.
         self.copied_back = list(copied_back)
         #: Static inputs that a kernel writes.
@@ -108,15 +108,32 @@ class Slots:
         if captured is None:
             self.calls["plain"] += 1
             return None
-        for places in self._groups:
-            torch._foreach_copy_(
-                [self.buffers[p] for p in places],
-                [args[self.moving[p]] for p in places],
-            )
+        self._copy_inputs(args)
         captured.replay()
         for place in self.copied_back:
             args[self.moving[place]].copy_(self.buffers[place])
         return self._hand_out(captured, args)
+
+    def _note_buffers(self) -> None:
+        self._groups = _groups_by_type(self.buffers)
+        self._targets = [without_repeats(b) for b in self.buffers]
+        self._repeating = [
+            place
+            for place, (buffer, target) in enumerate(
+                zip(self.buffers, self._targets)
+            )
+            if target is not buffer
+        ]
+
+    def _copy_inputs(self, args: Sequence[Any]) -> None:
+        sources = [args[i] for i in self.moving]
+        for place in self._repeating:
+            sources[place] = without_repeats(sources[place])
+        for places in self._groups:
+            torch._foreach_copy_(
+                [self._targets[p] for p in places],
+                [sources[p] for p in places],
+            )
 
     def _hand_out(self, captured: Captured, args: Sequence[Any]) -> List[Any]:
         results = list(captured.results)
@@ -195,7 +212,7 @@ class Slots:
         for i in restless:
             self._let_move(i, args[i])
         if restless:
-            self._groups = _groups_by_type(self.buffers)
+            self._note_buffers()
             self._by_static.clear()
             self._seen.clear()
         return bool(restless)
@@ -203,11 +220,7 @@ class Slots:
     def _let_move(self, i: int, like: torch.Tensor) -> None:
         self.static.remove(i)
         self.moving.append(i)
-        self.buffers.append(
-            torch.empty_strided(
-                like.shape, like.stride(), dtype=like.dtype, device=like.device
-            )
-        )
+        self.buffers.append(_empty_like(like))
         if i in self.protected:
             self.copied_back.append(len(self.moving) - 1)
 
@@ -232,6 +245,29 @@ class Slots:
         self.calls["captured"] += 1
         self.calls[kind] += 1
         return captured
+
+
+def without_repeats(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor without the elements that `expand` repeats: what can be
+    written. The tensor itself if there are none."""
+    for at, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
+        if stride == 0 and size > 1:
+            tensor = tensor.narrow(at, 0, 1)
+    return tensor
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides."""
+    copied = _empty_like(tensor)
+    without_repeats(copied).copy_(without_repeats(tensor))
+    return copied
+
+
+def _empty_like(tensor: torch.Tensor) -> torch.Tensor:
+    """Memory with the same strides."""
+    return torch.empty_strided(
+        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
 
 
 def _groups_by_type(tensors: List[torch.Tensor]) -> List[List[int]]:

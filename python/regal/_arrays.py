@@ -44,12 +44,47 @@ class GraphArrays:
         self.by_id = np.argsort(self.id, kind="stable")
 
 
+# -- Numbers of callers --------------------------------------------------------
+
+def _whole(what: str, value: Any, low: int, high: int) -> int:
+    """A whole number that C can hold; nothing is rounded or cut off."""
+    try:
+        number = int(value)
+        is_whole = not isinstance(value, (str, bytes)) and number == value
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole:
+        raise MisuseError(f"{what}: found {value!r}, expected a whole number")
+    if not low <= number <= high:
+        raise MisuseError(f"{what}: found {number}, expected {low} to {high}")
+    return number
+
+
+def amount(what: str, value: Any) -> int:
+    """Nanoseconds or bytes. The library says what is wrong with negative ones.
+    """
+    return _whole(what, value, -1 << 63, (1 << 63) - 1)
+
+
+def index(what: str, value: Any) -> int:
+    """The number of an op, an output or a parameter."""
+    return _whole(what, value, 0, (1 << 32) - 1)
+
+
+def final_ports(final: Any, count: int) -> List[int]:
+    """Positions of outputs; True is all of them."""
+    if final is None or isinstance(final, (bool, np.bool_)):
+        return list(range(count)) if final else []
+    return [index("final", port) for port in final]
+
+
 # -- Arrays of callers ---------------------------------------------------------
 
-def check_ports(what: str, ports: Any, outputs: Sequence[int]) -> None:
+def check_ports(what: str, ports: Sequence[int],
+                outputs: Sequence[int]) -> None:
     """Fails unless all are positions in `outputs`."""
     for port in ports:
-        if not 0 <= port < len(outputs):
+        if port >= len(outputs):
             raise MisuseError(f"{what}: there is no output {port}, the op has "
                               f"{len(outputs)}")
 
@@ -62,16 +97,22 @@ def check_length(what: str, values: Optional[Sequence[Any]],
                           f"{count}")
 
 
-def vector(what: str, values: Any) -> List[int]:
-    """One dimension of whole numbers; None is empty."""
-    if values is None:
-        return []
+def numbers(what: str, values: Any) -> np.ndarray:
+    """One dimension of whole numbers."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
         raise MisuseError(f"{what}: found an array of {array.ndim} dimensions "
                           f"and type {array.dtype}, expected one dimension of "
                           "whole numbers")
-    return [int(value) for value in array.tolist()]
+    if array.dtype == np.uint64 and array.size:
+        amount(what, array.max())
+    return array.astype(np.int64)
+
+
+def vector(what: str, values: Any) -> List[int]:
+    """The same as a list; None is empty."""
+    found: List[int] = [] if values is None else numbers(what, values).tolist()
+    return found
 
 
 def column(what: str, values: Any, count: int) -> List[int]:
@@ -84,7 +125,8 @@ def column(what: str, values: Any, count: int) -> List[int]:
 
 
 def rows(what: str, columns: Any, *widths: int) -> Any:
-    """Tuples from columns, of which there are as many as `widths` allows."""
+    """Tuples of indices from columns, of which there are as many as `widths`
+    allows."""
     if columns is None:
         return []
     vectors = [vector(what, column) for column in columns]
@@ -92,11 +134,16 @@ def rows(what: str, columns: Any, *widths: int) -> Any:
         raise MisuseError(f"{what}: found {len(vectors)} arrays of lengths "
                           f"{[len(v) for v in vectors]}, expected "
                           f"{' or '.join(map(str, widths))} of one length")
+    for values in vectors:
+        if values:
+            index(what, min(values)), index(what, max(values))
     return zip(*vectors)
 
 
 def _is_pair(tensors: Any) -> bool:
-    return isinstance(tensors, tuple) and len(tensors) == 2
+    """Whether it is two arrays, not a tuple of two numbers."""
+    return (isinstance(tensors, tuple) and len(tensors) == 2
+            and np.ndim(tensors[0]) > 0)
 
 
 def places_of(tensors: Any) -> Any:

@@ -13,10 +13,11 @@ from typing import (Any, Dict, Iterator, List, NamedTuple, Optional, Sequence,
 
 import numpy as np
 
-from ._arrays import (GraphArrays, check_length, check_ports, column,
-                      outputs_of, places_of, rows, vector)
-from ._library import (Context, Handle, MisuseError, Options, PathLike, decode,
-                       encode, enum_names, ffi, lib, path_bytes, report_text)
+from ._arrays import (GraphArrays, amount, check_length, check_ports, column,
+                      final_ports, index, outputs_of, places_of, rows, vector)
+from ._library import (Context, Handle, MisuseError, Options, PathLike,
+                       Unchanging, decode, encode, enum_names, ffi, lib,
+                       path_bytes, report_text)
 from ._networkx import fill, networkx_of
 
 Input = Union[int, Tuple[int, int]]
@@ -64,7 +65,7 @@ class Op(NamedTuple):
     group: Optional[str]
 
 
-class Graph:
+class Graph(Unchanging):
     """A computation graph: ops, their outputs, and who reads what.
 
     >>> g = Graph()
@@ -112,26 +113,30 @@ class Graph:
         """
         builder, check = self._open(), self._context.check
         place = ffi.new("uint32_t *")
-        check(lib.regal_builder_add_op(builder, encode(name), int(run_ns),
-                                       int(temporary_bytes),
-                                       int(resident_bytes), place))
-        op = int(place[0])
-        last = set(range(len(outputs)) if final is True else final or ())
+        # All is looked at before the op is added: it would stay.
+        last = final_ports(final, len(outputs))
         check_ports("final", last, outputs)
-        for port, size in enumerate(outputs):
-            check(lib.regal_builder_add_output(builder, op, int(size),
+        sizes = [amount("outputs", size) for size in outputs]
+        sources = [_tensor(source) for source in inputs]
+        waits = [index("control", before) for before in control]
+        weights = [index("parameters", number) for number in parameters]
+        reusing = [index("may_reuse", port) for port in may_reuse]
+        check(lib.regal_builder_add_op(
+            builder, encode(name), amount("run_ns", run_ns),
+            amount("temporary_bytes", temporary_bytes),
+            amount("resident_bytes", resident_bytes), place))
+        op = int(place[0])
+        for port, size in enumerate(sizes):
+            check(lib.regal_builder_add_output(builder, op, size,
                                                port in last))
-        for source in inputs:
-            producer, port = _tensor(source)
-            check(lib.regal_builder_add_input(builder, op, int(producer),
-                                              int(port)))
-        for before in control:
-            check(lib.regal_builder_add_control(builder, int(before), op))
-        for parameter in parameters:
-            check(lib.regal_builder_add_parameter_use(builder, op,
-                                                      int(parameter)))
-        for port in may_reuse:
-            check(lib.regal_builder_set_may_reuse(builder, op, int(port)))
+        for producer, port in sources:
+            check(lib.regal_builder_add_input(builder, op, producer, port))
+        for before in waits:
+            check(lib.regal_builder_add_control(builder, before, op))
+        for parameter in weights:
+            check(lib.regal_builder_add_parameter_use(builder, op, parameter))
+        for port in reusing:
+            check(lib.regal_builder_set_may_reuse(builder, op, port))
         if device is not None:
             check(lib.regal_builder_set_device(builder, op,
                                                encode(str(device))))
@@ -143,18 +148,19 @@ class Graph:
         """Adds a weight of so many bytes that ops may share; its number."""
         place = ffi.new("uint32_t *")
         self._context.check(lib.regal_builder_add_parameter(
-            self._open(), int(size), place))
+            self._open(), amount("size", size), place))
         return int(place[0])
 
     def add_input(self, consumer: int, producer: int, port: int = 0) -> None:
         """`consumer` reads an output of `producer`."""
         self._context.check(lib.regal_builder_add_input(
-            self._open(), int(consumer), int(producer), int(port)))
+            self._open(), index("consumer", consumer),
+            index("producer", producer), index("port", port)))
 
     def add_control(self, before: int, after: int) -> None:
         """`after` waits for the end of `before`."""
         self._context.check(lib.regal_builder_add_control(
-            self._open(), int(before), int(after)))
+            self._open(), index("before", before), index("after", after)))
 
     @property
     def handle(self) -> Handle:
@@ -215,11 +221,11 @@ class Graph:
         context = Context()
         options = Options(context)
         options.update(reading, ("reading", "limits"), "Graph.loads")
+        memory = ffi.from_buffer(data)
         return cls._of(context, context.make(
             "regal_graph",
             lambda c, place: lib.regal_graph_load_bytes(
-                c, encode(name), ffi.from_buffer(data), len(data),
-                options.pointer, place),
+                c, encode(name), memory, len(memory), options.pointer, place),
             lib.regal_graph_free))
 
     def save(self, path: PathLike) -> None:
@@ -254,6 +260,15 @@ class Graph:
 
     def __len__(self) -> int:
         return self.info.ops
+
+    def __bool__(self) -> bool:
+        """A graph is one also while it is made; asking is no use of it."""
+        return True
+
+    def __copy__(self) -> "Graph":
+        if self._graph is None:
+            raise MisuseError("a graph under construction cannot be copied")
+        return self
 
     def __repr__(self) -> str:
         if self._graph is None:
@@ -440,9 +455,10 @@ class Graph:
         return networkx_of(self)
 
 
-def _tensor(source: Any) -> Tuple[Any, Any]:
+def _tensor(source: Any) -> Tuple[int, int]:
     """(producer, output) of an input."""
-    if isinstance(source, (tuple, list)):
-        producer, port = source
-        return producer, port
-    return source, 0
+    pair = source if isinstance(source, (tuple, list)) else (source, 0)
+    if len(pair) != 2:
+        raise MisuseError(f"inputs: found {source!r}, expected an op or "
+                          "(op, output)")
+    return index("inputs", pair[0]), index("inputs", pair[1])

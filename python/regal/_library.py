@@ -13,6 +13,7 @@ uses it, children and its own Python object alike, and the last one frees it.
 The count is a set, and freeing takes from a list: both are atomic, where a
 number would be read and written in two steps.
 """
+import copy
 import numbers
 import os
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple, Union
@@ -62,6 +63,11 @@ _ERRORS = {
 
 
 def encode(text: str) -> bytes:
+    """A text for C, where it ends at its first zero."""
+    if not isinstance(text, str):
+        raise TypeError(f"found {text!r}, expected a str")
+    if "\0" in text:
+        raise MisuseError(f"found {text!r}, expected a text without \\0")
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -115,6 +121,20 @@ class Handle:
         self._release(id(self))
 
 
+class Unchanging:
+    """What never changes needs no copies: a copy is the same object."""
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copy.copy(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a regal.{type(self).__name__} cannot be pickled: save "
+                        "it to a file")
+
+
 class Context:
     """A context of the library, and what is made in it."""
 
@@ -145,7 +165,11 @@ class Context:
 
 
 def path_bytes(path: PathLike) -> bytes:
-    return os.fsencode(os.fspath(path))
+    """A path for C; open() refuses the same ones."""
+    found = os.fsencode(os.fspath(path))
+    if b"\0" in found:
+        raise ValueError("embedded null byte")
+    return found
 
 
 # -- Options -------------------------------------------------------------------

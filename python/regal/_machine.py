@@ -5,8 +5,12 @@ A Machine knows no graph. It keeps what it was told, and says it all to the
 library when a problem is made; so the same machine serves any graph, and the
 library checks names, patterns and numbers against that graph.
 """
+import functools
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
+import numpy as np
+
+from ._arrays import amount, index
 from ._graph import Graph
 from ._library import (Context, Handle, InputError, Options, PathLike, encode,
                        ffi, lib, path_bytes, quantity)
@@ -33,11 +37,18 @@ class _Maker:
     def ids(self, op: Ops) -> List[int]:
         """The op with this id, or all with this name."""
         if not isinstance(op, str):
-            return [int(op)]
-        found = [int(i) for i, name in zip(self.graph.ids, self.graph.names)
-                 if name == op]
+            return [index("op", op)]
+        found = self._ids_of.get(op)
         if not found:
             raise InputError(f"there is no op {op!r}")
+        return found
+
+    @functools.cached_property
+    def _ids_of(self) -> Dict[str, List[int]]:
+        """By name; a machine may name thousands of ops."""
+        found: Dict[str, List[int]] = {}
+        for i, name in zip(self.graph.ids.tolist(), self.graph.names):
+            found.setdefault(name, []).append(i)
         return found
 
 
@@ -61,7 +72,7 @@ class Machine:
                  control: Optional[str] = None, **options: Any) -> None:
         self._calls: List[Callable[[_Maker], None]] = []
         limits = None
-        if isinstance(memory_limit, (list, tuple)):
+        if isinstance(memory_limit, (list, tuple, np.ndarray)):
             limits, memory_limit = list(memory_limit), None
             devices = len(limits) if devices is None else devices
         self._options = dict(options, devices=devices, transfers=transfers,
@@ -92,6 +103,13 @@ class Machine:
                           in self._options.items() if value is not None)
         return f"regal.Machine({given})"
 
+    def __copy__(self) -> "Machine":
+        """Another one, which may be told more."""
+        made = Machine.__new__(Machine)
+        made._options = dict(self._options)
+        made._calls = list(self._calls)
+        return made
+
     def _later(self, call: Callable[[_Maker], None]) -> "Machine":
         self._calls.append(call)
         return self
@@ -106,7 +124,7 @@ class Machine:
                 m.check(lib.regal_machine_pin_matching(
                     m.pointer, encode(op), encode(str(device))))
             else:
-                m.check(lib.regal_machine_pin(m.pointer, int(op),
+                m.check(lib.regal_machine_pin(m.pointer, index("op", op),
                                               m.device(device)))
 
         return self._later(call)
@@ -150,7 +168,7 @@ class Machine:
                 ns: Optional[int]) -> "Machine":
         """The time of an op (id, or name) on one device, which no speed
         changes; None: the op cannot run there."""
-        time = lib.REGAL_NEVER if ns is None else int(ns)
+        time = lib.REGAL_NEVER if ns is None else amount("ns", ns)
 
         def call(m: _Maker) -> None:
             number = m.device(device)

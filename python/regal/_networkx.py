@@ -2,6 +2,8 @@
 """Graphs of networkx: Graph.from_networkx and Graph.to_networkx."""
 from typing import Any
 
+from ._library import MisuseError
+
 _NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
                     "temporary_bytes", "resident_bytes", "parameters",
                     "device", "group")
@@ -9,6 +11,9 @@ _NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
 
 def fill(graph: Any, source: Any) -> None:
     """Adds all of a networkx graph to a graph under construction."""
+    if not source.is_directed():
+        raise MisuseError("the networkx graph is undirected, expected a DiGraph "
+                          "or MultiDiGraph")
     for size in source.graph.get("parameters", ()):
         graph.add_parameter(size)
     ids = {node: i for i, node in enumerate(source.nodes)}
@@ -16,7 +21,7 @@ def fill(graph: Any, source: Any) -> None:
         known = {k: v for k, v in given.items() if k in _NODE_ATTRIBUTES}
         known.setdefault("name", str(node))
         if "outputs" not in known:
-            sizes = [int(edge.get("bytes", 0))
+            sizes = [edge.get("bytes", 0)
                      for _, _, edge in source.out_edges(node, data=True)
                      if not edge.get("control")]
             known["outputs"] = [max(sizes, default=0)]

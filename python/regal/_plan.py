@@ -13,8 +13,8 @@ from typing import Any, List, NamedTuple, Optional
 import numpy as np
 
 from ._graph import Graph
-from ._library import (Context, Handle, MisuseError, PathLike, decode, encode,
-                       ffi, lib, path_bytes, report_text)
+from ._library import (Context, Handle, MisuseError, PathLike, Unchanging,
+                       decode, encode, ffi, lib, path_bytes, report_text)
 from ._machine import Machine
 
 STEP = np.dtype([("kind", "U4"), ("op", np.int64), ("port", np.int32),
@@ -74,7 +74,7 @@ def progress_of(c: Any) -> Progress:
                     int(c.coarse_best))
 
 
-class Plan:
+class Plan(Unchanging):
     """A plan: what runs where and when, and what it costs."""
 
     def __init__(self, graph: Graph, problem: Handle, result: Handle,
@@ -276,7 +276,7 @@ class Plan:
     def draw(self, path: PathLike) -> None:
         """A picture of the graph with devices and steps, at most 2000 ops: SVG,
         or DOT for Graphviz if the path ends in ".dot"."""
-        dot = os.fspath(path).endswith(".dot")
+        dot = path_bytes(path).endswith(b".dot")
         context = Context()
         context.check(lib.regal_plan_draw(
             context.pointer, self._result,

@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from ._arrays import numbers
 from ._graph import Graph
 from ._library import (Context, Handle, MisuseError, Options, PathLike, ffi,
                        lib)
@@ -97,6 +98,15 @@ class _Running:
 PlanLike = Union[None, Plan, PathLike, np.ndarray]
 
 
+def _check_types(graph: Any, machine: Any) -> None:
+    if not isinstance(graph, Graph):
+        raise TypeError(f"graph is a {type(graph).__name__}, expected a "
+                        "regal.Graph")
+    if machine is not None and not isinstance(machine, Machine):
+        raise TypeError(f"machine is a {type(machine).__name__}, expected a "
+                        "regal.Machine")
+
+
 def _machine_for(machine: Optional[Machine], plan: PlanLike) -> Machine:
     """The machine, or else the plan's own."""
     if machine is not None:
@@ -140,6 +150,7 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
     Ctrl-C ends the search and keeps the best plan; `Plan.stop` is then
     "interrupt".
     """
+    _check_types(graph, machine)
     context = Context()
     given = Options(context)
     given.update(dict(options, objective=objective, time=time,
@@ -182,6 +193,7 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
     """
     if (plan is None) == (order is None and placement is None):
         raise MisuseError("evaluate needs a plan, or an order or placement")
+    _check_types(graph, machine)
     context = Context()
     given = Options(context)
     given.set("objective", objective)
@@ -200,12 +212,12 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
 def _order(context: Context, graph: Graph, problem: Handle,
            order: Optional[Sequence[int]],
            placement: Optional[Sequence[int]]) -> Handle:
-    ids = np.asarray(graph._arrays.id if order is None else order, np.int64)
+    ids = numbers("order", graph._arrays.id if order is None else order)
     nodes = graph.info.file_nodes
     if placement is None:
         devices = np.zeros(len(ids), np.int64)
     else:
-        by_id = np.asarray(placement, np.int64)
+        by_id = numbers("placement", placement)
         if by_id.shape != (nodes,):
             raise MisuseError(f"placement: found {by_id.size} entries, "
                               f"expected {nodes}, one for each id")

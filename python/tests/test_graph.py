@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs: built, from arrays and networkx, read, written, refused."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -78,6 +81,49 @@ def test_a_failed_graph_stays_failed():
             len(g)
 
 
+@pytest.mark.parametrize("given, message", [
+    (dict(run_ns=1.5), "run_ns: found 1.5, expected a whole number"),
+    (dict(run_ns="7"), "run_ns: found '7', expected a whole number"),
+    (dict(run_ns=1 << 63), "run_ns: found 9223372036854775808, expected -92"),
+    (dict(outputs=[float("nan")]), "outputs: found nan, expected a whole"),
+    (dict(inputs=[-1]), "inputs: found -1, expected 0 to 4294967295"),
+    (dict(inputs=[(0, 1, 2)]), r"inputs: found \(0, 1, 2\), expected an op or"),
+    (dict(control=[1 << 32]), "control: found 4294967296, expected 0 to"),
+    (dict(parameters=[None]), "parameters: found None, expected a whole"),
+    (dict(may_reuse=[-1]), "may_reuse: found -1, expected 0"),
+    (dict(name="a\0b"), "expected a text without"),
+])
+def test_numbers_and_names_that_c_cannot_hold_are_refused(given, message):
+    g = regal.Graph()
+    with pytest.raises(regal.MisuseError, match=message):
+        g.add_op(**given)
+    g.add_op("x", run_ns=1e3, outputs=np.array([4.0]))
+    assert [op.name for op in g.ops] == ["x"]  # nothing else was added
+    assert g.ops[0].run_ns == 1000
+
+
+def test_final_may_be_an_array():
+    g = regal.Graph()
+    g.add_op("a", outputs=np.array([4, 5, 6]), final=np.array([0, 2]))
+    g.add_op("b", outputs=[4, 5], final=np.True_)
+    g.add_op("c", outputs=[4, 5], final=False)
+    assert [op.final for op in g.ops] == [[0, 2], [0, 1], []]
+
+
+def test_copies_of_a_graph(diamond):
+    g = regal.Graph()
+    g.add_op("a")
+    assert g  # asking does not end the construction
+    with pytest.raises(regal.MisuseError, match="cannot be copied"):
+        copy.copy(g)
+    g.add_op("b")
+    assert len(g) == 2
+    assert len(diamond) == 4 and copy.copy(diamond) is diamond
+    assert copy.deepcopy([diamond])[0] is diamond
+    with pytest.raises(TypeError, match="regal.Graph cannot be pickled"):
+        pickle.dumps(diamond)
+
+
 def test_final_ports_are_checked():
     with pytest.raises(regal.MisuseError, match="final: there is no output 1"):
         regal.Graph().add_op("x", outputs=[4], final=[1])
@@ -114,12 +160,36 @@ def test_plain_arrays():
     (dict(run_ns=[1, 2], edges=([0], [0, 1])), "lengths .1, 2."),
     (dict(run_ns=[1], tensors=([3], [4])), "tensors: there is no op 3"),
     (dict(run_ns=[1], final=[True]), "final: found 1 entries, expected 0"),
+    (dict(run_ns=[1], edges=([-1], [0])), "edges: found -1, expected 0 to"),
+    (dict(run_ns=np.array([1 << 63], np.uint64)),
+     "run_ns: found 9223372036854775808, expected"),
     (dict(run_ns=[1], may_reuse=[True]),
      "may_reuse: found 1 entries, expected 0"),
 ])
 def test_bad_arrays_are_refused(arrays, message):
     with pytest.raises(regal.MisuseError, match=message):
         regal.Graph.from_arrays(**arrays)
+
+
+def test_arrays_of_any_layout_and_type():
+    g = regal.Graph.from_arrays(
+        np.arange(10, dtype=np.int16)[::-4],
+        tensors=np.arange(6, dtype=">i4")[::2],
+        edges=(np.array([0, 1], np.uint8), np.array([1, 2], np.uint64)))
+    assert [op.run_ns for op in g.ops] == [9, 5, 1]
+    assert [op.outputs for op in g.ops] == [[0], [2], [4]]
+    assert g.ops[2].inputs == [(1, 0)]
+    two = regal.Graph.from_arrays([1, 2], tensors=(64, 8))
+    assert [op.outputs for op in two.ops] == [[64], [8]]
+
+
+def test_bytes_are_counted_whatever_they_are_given_as(tmp_path):
+    path = tmp_path / "g.json"
+    plain().save(path)
+    data = path.read_bytes()
+    data += b" " * (-len(data) % 4)
+    for given in (bytearray(data), memoryview(data).cast("i")):
+        assert regal.Graph.loads(given).ops == plain().ops
 
 
 def test_networkx_makes_the_same_graph():
@@ -137,6 +207,8 @@ def test_a_plain_networkx_graph():
     source.add_edge("x", "y", bytes=10)
     source.add_edge("x", "z", bytes=30)
     source.add_edge("y", "z", control=True)
+    with pytest.raises(regal.MisuseError, match="is undirected"):
+        regal.Graph.from_networkx(source.to_undirected())
     g = regal.Graph.from_networkx(source)
     assert g.names == ["x", "y", "z"]
     assert g.ops[0].outputs == [30] and g.ops[0].run_ns == 7

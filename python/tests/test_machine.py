@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines: options, presets, files, and calls about devices and ops."""
+import copy
+
+import numpy as np
 import pytest
 
 import regal
@@ -80,10 +83,11 @@ def test_pins_and_groups(diamond):
 
 
 def test_memory_limits(diamond):
-    limited = regal.Machine(memory_limit=[10000, "1KiB"])
-    plan = regal.evaluate(diamond, limited, **CROSSING)
-    assert plan.devices == 2 and not plan.fits
-    assert plan.cost.excess_bytes > 0
+    for limits in ([10000, "1KiB"], np.array([10000, 1024])):
+        limited = regal.Machine(memory_limit=limits)
+        plan = regal.evaluate(diamond, limited, **CROSSING)
+        assert plan.devices == 2 and not plan.fits
+        assert plan.cost.excess_bytes > 0
     all_same = regal.Machine(devices=2, memory_limit="1MiB")
     assert regal.evaluate(diamond, all_same, **CROSSING).fits
 
@@ -96,6 +100,22 @@ def test_a_saved_machine_is_the_same(diamond, tmp_path):
     loaded = regal.Machine(preset=path)
     assert cost(diamond, loaded, **CROSSING) == cost(diamond, machine,
                                                      **CROSSING)
+
+
+def test_a_copy_of_a_machine_may_be_told_more(diamond):
+    machine = regal.Machine(devices=2).speed(1, 5)
+    other = copy.copy(machine).speed(1, 10)
+    assert cost(diamond, machine, **CROSSING) == 6000 + 1000 + 1000
+    assert cost(diamond, other, **CROSSING) == 6000 + 500 + 1000
+
+
+def test_ops_are_given_as_whole_numbers(diamond):
+    for machine in (regal.Machine().pin(-1, 0), regal.Machine().pin(0.5, 0),
+                    regal.Machine().group([0, -1])):
+        with pytest.raises(regal.MisuseError, match="^op: found"):
+            cost(diamond, machine, **CROSSING)
+    with pytest.raises(regal.MisuseError, match="^ns: found 1.7"):
+        regal.Machine().op_time(0, 0, 1.7)
 
 
 def test_a_machine_serves_several_graphs(diamond, demo):

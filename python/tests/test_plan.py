@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches and evaluations: what they return, and what they refuse."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -110,6 +113,10 @@ def test_orders(diamond):
     (dict(order=[0, 1, 1, 2]), "there is twice|is there twice"),
     (dict(order=[0, 1, 2, 9]), "there is no op with id 9"),
     (dict(order=[0, 1, 2, -1]), "order: an id is out of range"),
+    (dict(order=[0, 1, 2, 3.5]), "order: found an array of 1 dimensions and "
+     "type float64, expected"),
+    (dict(order=[[0, 1], [2, 3]]), "order: found an array of 2 dimensions"),
+    (dict(placement=[0, 0, 0, 0.7]), "placement: found an array of 1 dim"),
     (dict(placement=[0, 0, 0, 5]), "device 5 is out of range"),
     (dict(placement=[0, 0]), "placement: found 2 entries, expected 4"),
     (dict(), "evaluate needs a plan"),
@@ -154,6 +161,20 @@ def test_steps_that_c_cannot_hold_are_refused(diamond, plan, field, value,
     wrong[field][0] = value
     with pytest.raises(regal.MisuseError, match="^steps: " + message + "$"):
         regal.evaluate(diamond, regal.Machine(**MACHINE), wrong)
+
+
+def test_what_is_no_graph_or_machine_is_refused(diamond):
+    for call in (regal.optimize, lambda *a: regal.evaluate(*a, order=[0])):
+        with pytest.raises(TypeError, match="graph is a str, expected a regal"):
+            call("model.pb")
+        with pytest.raises(TypeError, match="machine is a int, expected a reg"):
+            call(diamond, 2)
+
+
+def test_a_copy_of_a_plan_is_the_plan(plan):
+    assert copy.copy(plan) is plan and copy.deepcopy(plan) is plan
+    with pytest.raises(TypeError, match="regal.Plan cannot be pickled"):
+        pickle.dumps(plan)
 
 
 def test_start(diamond, plan, tmp_path):

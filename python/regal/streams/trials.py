@@ -124,7 +124,7 @@ def _several(value: Any) -> List[Any]:
     return [value] if isinstance(value, numbers.Number) else list(value)
 
 
-def _are_numbers(value: Any, kind: type, low: float, high: float) -> bool:
+def _are_numbers(value: Any, kind: Any, low: float, high: float) -> bool:
     """Whether it is a number of this kind, or several, from low to high."""
     try:
         found = _several(value)

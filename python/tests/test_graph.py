@@ -62,9 +62,13 @@ def test_a_used_graph_is_closed(diamond):
 
 
 @pytest.mark.parametrize("build, message", [
-    (lambda g: g.add_op("x", inputs=[7]), "7"),
-    (lambda g: g.add_op("x", outputs=[-1]), "-1|negative"),
-    (lambda g: g.add_op("x", inputs=[0]), "x"),
+    (lambda g: g.add_op("x", inputs=[7]), 'op "x" reads from op 7, but'),
+    (lambda g: g.add_op("x", outputs=[-1]), "output size -1 is negative"),
+    (lambda g: g.add_op("x", inputs=[0]), 'op "x" reads its own output 0'),
+    (lambda g: (g.add_op("x", outputs=[4], inputs=[1]),
+                g.add_op("y", outputs=[4], inputs=[0])),
+     '^cycle: "x" -> "y" -> "x"$'),
+    (lambda g: None, "the graph has no ops"),
 ])
 def test_bad_graphs_are_refused(build, message):
     g = regal.Graph()
@@ -253,8 +257,12 @@ def test_reading_options(demo):
 
 
 def test_notes(demo):
-    assert all(note.kind in ("assumed", "dropped", "joined", "warning")
-               for note in demo.notes)
+    model = SOURCES / "tests" / "graphs" / "onnx" / "transformer.onnx"
+    notes = regal.Graph.load(model, roofline="a100").notes
+    assert notes and all(note.text for note in notes)
+    assert {note.kind for note in notes} <= {
+        "assumed", "dropped", "joined", "warning"}
+    assert demo.notes == []
 
 
 def test_modules_of_xla(tmp_path):

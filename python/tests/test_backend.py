@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of torch.compile, as far as it needs no GPU."""
+import contextlib
 import functools
 import threading
 import time
 import types
+import unittest.mock
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import cuda, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
@@ -105,6 +108,45 @@ def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded)
     runs = kernel["count"].runs
     graph(torch.ones(SIZE))
     assert kernel["count"].runs - runs == (not is_folded)
+
+
+class NoStream:
+    """A stream of CUDA that orders nothing: kernels run as they are issued."""
+
+    cuda_stream = 0
+
+    def wait_stream(self, other):
+        pass
+
+
+def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
+    """Only results count as idle, not views that kernels have read."""
+
+    @contextlib.contextmanager
+    def anything(*args, **kwargs):
+        yield
+
+    for name in ("graph", "stream"):
+        monkeypatch.setattr(torch.cuda, name, anything)
+    for name in ("CUDAGraph", "Event"):
+        monkeypatch.setattr(torch.cuda, name, unittest.mock.MagicMock)
+    for name in ("Stream", "current_stream"):
+        monkeypatch.setattr(torch.cuda, name, lambda **_: NoStream())
+    kernel, graph = kernels(), Graph()
+    doubled = graph.call(kernel["double"], graph.x)
+    first, second = (
+        graph.graph.call_function(torch.ops.aten.view.default, (doubled, shape))
+        for shape in ([2, SIZE // 2], [SIZE])
+    )
+    traced = graph.traced(first, graph.call(kernel["double"], second))
+    x = torch.ones(SIZE)
+    captured = cuda.capture(traced, one_stream(traced.program), [x])
+    assert captured.results[0].tolist() == [[2.0] * 3] * 2
+    assert captured.is_free
+    held = captured.results[0].detach()
+    assert not captured.is_free
+    del held
+    assert captured.is_free
 
 
 def test_a_planned_graph_serves_several_threads(without_gpu):

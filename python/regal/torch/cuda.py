@@ -170,6 +170,8 @@ def capture(
     )
     with torch.no_grad(), recording:
         results = recorder.record()
+    # Holders of the results' memory are counted: views of it are none.
+    recorder.env.clear()
     return Captured(graph, [] if workshop else results, args)
 
 

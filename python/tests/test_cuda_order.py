@@ -133,6 +133,23 @@ def issue(monkeypatch, program, schedule):
     return issued, recorder.main
 
 
+def test_calls_on_several_streams_follow_each_other(monkeypatch):
+    device = Device()
+    streams = [device.stream() for _ in range(3)]
+    monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream",
+                        lambda gpu: device.current[-1].cuda_stream,
+                        raising=False)
+    monkeypatch.setattr(torch.cuda, "current_stream",
+                        lambda gpu: device.current[-1])
+    turns = cuda.Turns(0)
+    for call, at in enumerate([0, 0, 1, 2, 2, 0]):
+        device.current.append(streams[at])
+        turns.take()
+        handle = streams[at].handle
+        assert handle.ended.issuperset(range(call))
+        handle.ended.add(call)
+
+
 @pytest.mark.parametrize("path", RECORDED, ids=lambda p: p.stem)
 @pytest.mark.parametrize("share", [None, 0.0, 0.05])
 def test_kernels_start_after_what_they_depend_on(monkeypatch, path, share):

@@ -91,6 +91,7 @@ class PlannedGraph:
         self.traced = Traced(gm)
         _check_inputs(self.traced)
         self._gpu = _gpu_of(self.traced)
+        self._turns = None if self._gpu is None else cuda.Turns(self._gpu)
         placeholders = self.traced.placeholders
         self.static = [i for i in static_inputs if i < len(placeholders)]
         fixed = set(self.static)
@@ -220,6 +221,8 @@ class PlannedGraph:
         # of the graph, whichever is the caller's current one: its streams are
         # those that kernels are recorded on.
         with self._lock, _selected(self._gpu):
+            if self._turns is not None:
+                self._turns.take()
             return self._call(args)
 
     def _call(self, args: Sequence[Any]) -> List[Any]:

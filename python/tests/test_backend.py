@@ -6,6 +6,7 @@ import threading
 import time
 import types
 import unittest.mock
+import warnings
 
 import pytest
 
@@ -147,6 +148,23 @@ def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
     assert not captured.is_free
     del held
     assert captured.is_free
+
+
+def test_calls_go_on_where_another_capture_fails(without_gpu, monkeypatch):
+    _, graph = planned_graph(Settings(streams=2, seconds=0.1, search_seconds=0.02))
+    x = torch.ones(SIZE)
+    held = graph(x)
+
+    def fails(*args):
+        raise torch.OutOfMemoryError("no memory is left\nfor you")
+
+    monkeypatch.setattr(cuda, "capture", fails)
+    with pytest.warns(UserWarning, match="kernel by kernel .* no memory is left$"):
+        found = graph(x.clone())
+    assert torch.equal(found[0], held[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.equal(graph(x.clone())[0], held[0])
 
 
 def test_a_planned_graph_serves_several_threads(without_gpu):

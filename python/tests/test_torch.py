@@ -332,6 +332,18 @@ def test_tensors_that_autograd_saves_are_in_use():
     assert step(4.0) is not None and len(made) == 2
 
 
+def test_without_memory_for_another_capture_calls_are_plain():
+    slots = Slots(captured_on_the_cpu([]), [0], [1], [torch.empty(4)])
+    weight, asked = torch.ones(4), []
+    first = slots.call((weight, torch.ones(4)))
+    slots.capture = lambda inputs: asked.append(inputs)
+    assert [slots.call((weight, torch.ones(4))) for _ in range(3)] == [None] * 3
+    assert len(asked) == 1  # not again and again
+    assert first[0].tolist() == [2.0] * 4
+    del first
+    assert slots.call((weight, torch.zeros(4)))[0].tolist() == [1.0] * 4
+
+
 def test_addresses_that_come_once_are_not_captured():
     made = []
     slots = Slots(captured_on_the_cpu(made), [0], [1], [torch.empty(4)])

@@ -194,9 +194,20 @@ class PlannedGraph:
             self.example_args = own
         self.schedule = best.schedule
 
+    def _capture(self, inputs: Sequence[Any]) -> Optional[cuda.Captured]:
+        """None if there is no memory for one more, say."""
+        try:
+            return cuda.capture(self.traced, self.schedule, inputs)
+        except RuntimeError as error:
+            warnings.warn(
+                f"regal: calls of a graph ({self.kind}) are launched kernel by "
+                f"kernel where no recorded one is free: {_reason(error)}"
+            )
+            return None
+
     def _make_slots(self, buffers: List[torch.Tensor]) -> Slots:
         return Slots(
-            lambda inputs: cuda.capture(self.traced, self.schedule, inputs),
+            self._capture,
             self.static,
             self.moving,
             buffers,
@@ -304,11 +315,16 @@ def _check_counters(traced: Traced) -> None:
 
 def warn(kind: str, error: Exception) -> None:
     """Says why a graph is not planned."""
-    root: BaseException = error
+    warnings.warn(
+        f"regal: a graph ({kind}) is left to Inductor: {_reason(error)}",
+        stacklevel=3,
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what went wrong first."""
+    root = error
     while root.__cause__ is not None:
         root = root.__cause__
     lines = str(root).strip().splitlines()
-    reason = lines[0] if lines else type(root).__name__
-    warnings.warn(
-        f"regal: a graph ({kind}) is left to Inductor: {reason}", stacklevel=3
-    )
+    return lines[0] if lines else type(root).__name__

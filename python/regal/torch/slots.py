@@ -60,7 +60,7 @@ class Slots:
 
     def __init__(
         self,
-        capture: Callable[[Sequence[Any]], Captured],
+        capture: Callable[[Sequence[Any]], Optional[Captured]],
         static: List[int],
         moving: List[int],
         buffers: List[torch.Tensor],
@@ -70,7 +70,9 @@ class Slots:
         views: Optional[Dict[int, View]] = None,
         protected: Sequence[int] = (),
     ):
+        #: Records the graph on these inputs; None if that failed.
         self.capture = capture
+        self._is_full = False
         self.static, self.moving = list(static), list(moving)
         #: Our copies of the inputs that move.
         self.buffers = list(buffers)
@@ -231,14 +233,18 @@ class Slots:
         return own
 
     def _free(self, kind: str, slots: List[Captured], inputs) -> Optional[Captured]:
-        """One whose results nobody holds; a new one while there are few."""
+        """One whose results nobody holds; a new one while there are few, and
+        memory for them."""
         for captured in slots:
             if captured.is_copied or captured.is_free:
                 self.calls[kind] += 1
                 return captured
         if self.visible is not None and len(slots) == _UNCOPIED:
             return None
-        captured = self.capture(inputs())
+        captured = None if self._is_full else self.capture(inputs())
+        if captured is None:
+            self._is_full = True
+            return None
         captured.is_copied = len(slots) == _UNCOPIED
         self._decide_manner(captured)
         slots.append(captured)

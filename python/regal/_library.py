@@ -160,7 +160,11 @@ class Context:
              parents: Tuple[Handle, ...] = ()) -> Handle:
         """Calls `create(context, *arguments, &object)`."""
         place = ffi.new(kind + " **")
-        self.check(create(self.pointer, *arguments, place))
+        try:
+            self.check(create(self.pointer, *arguments, place))
+        except BaseException:  # also a caller's own, after the object was made
+            free(place[0])
+            raise
         return Handle(place[0], free, self.handle, *parents)
 
 

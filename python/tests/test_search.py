@@ -12,6 +12,7 @@ import pytest
 
 import regal
 from conftest import DEMO
+from regal._library import Context, ffi
 
 MACHINE = dict(devices=3, latency="5us", bandwidth="25GB/s")
 
@@ -83,6 +84,19 @@ def test_an_error_in_progress_is_raised(demo):
     with pytest.raises(RuntimeError, match="mine"):
         regal.optimize(demo, regal.Machine(**MACHINE), time=60,
                        progress=progress)
+
+
+def test_what_was_made_before_an_error_is_freed():
+    """As the plan of a search that an error in progress ended."""
+    context, freed = Context(), []
+
+    def create(pointer, place):
+        place[0] = ffi.cast("regal_result *", 64)
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        context.make("regal_result", create, freed.append)
+    assert [int(ffi.cast("intptr_t", pointer)) for pointer in freed] == [64]
 
 
 INTERRUPTED = """

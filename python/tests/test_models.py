@@ -208,10 +208,11 @@ def test_what_is_no_model_or_no_arguments_is_refused():
     for train in (False, True):
         with pytest.raises(TypeError, match="expected a torch.nn.Module"):
             rt.capture(torch.sin, (X,), train=train)
-    with pytest.raises(ValueError, match="a value of a tensor decides"):
-        rt.capture(Calls(lambda m, a: a * a.sum().item()), (X,))
-    with pytest.raises(ValueError, match="a value of a tensor decides"):
-        rt.capture(Calls(lambda m, a: a[a > 0]), (X,))
+    for function in (lambda m, a: m.f(a) * a.sum().item(),
+                     lambda m, a: m.f(a)[a > 0]):
+        for train in (False, True):
+            with pytest.raises(ValueError, match="a value of a tensor decides"):
+                rt.capture(Calls(function, f=model), (X,), train=train)
 
 
 def test_a_capture_that_nobody_uses_is_forgotten():

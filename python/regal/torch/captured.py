@@ -13,17 +13,12 @@ import tempfile
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import torch
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    FakeTensorMode,
-)
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from . import cuda
 from .measure import measure
-from .models import Signature, exported, joint
+from .models import Signature, exported, fake_tensors, joint
 from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream
@@ -101,23 +96,14 @@ class _Values(torch.fx.Interpreter):
 
 
 def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
-    fake = FakeTensorMode(allow_non_fake_inputs=True)
-    known: Dict[int, Any] = {}
-
-    def faked(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        return known.setdefault(id(value), fake.from_tensor(value))
-
     interpreter = _Values(gm)
-    try:
-        with fake, torch.no_grad():
-            interpreter.run(*[faked(a) for a in args])
-    except (DataDependentOutputException, DynamicOutputShapeException) as error:
-        raise ValueError(
-            f"a value of a tensor decides what runs, or a size: {error.func}; "
-            "a plan is for one graph with known sizes"
-        ) from error
+    with fake_tensors() as fake, torch.no_grad():
+        interpreter.run(
+            *(
+                fake.from_tensor(a) if isinstance(a, torch.Tensor) else a
+                for a in args
+            )
+        )
     return Traced(gm, interpreter.values)
 
 

@@ -8,12 +8,39 @@ call, as in the model itself.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
 from torch.utils import _pytree as pytree
+
+
+@contextlib.contextmanager
+def fake_tensors() -> Iterator[FakeTensorMode]:
+    """Inside, tensors have shapes and no values."""
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+            yield fake
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        raise ValueError(
+            f"a value of a tensor decides what runs, or a size: {error.func}; "
+            "a plan is for one graph with known sizes"
+        ) from error
 
 
 @dataclasses.dataclass
@@ -145,8 +172,7 @@ class _Step(torch.nn.Module):
 
     def _with_gradient(self, own: Dict[str, torch.Tensor]) -> List[str]:
         """Parameters that the loss depends on; found on fake tensors."""
-        fake = FakeTensorMode(allow_non_fake_inputs=True)
-        with fake, torch.enable_grad():
+        with fake_tensors() as fake, torch.enable_grad():
             given = {name: fake.from_tensor(t) for name, t in own.items()}
             found = self._call(given, map(fake.from_tensor, self.tensors))
             wanted = [name for name, t in given.items() if t.requires_grad]

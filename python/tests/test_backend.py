@@ -17,6 +17,7 @@ from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import cuda, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
 from regal.torch.trace import Unsupported  # noqa: E402
+from regal.torch.workers import Devices, Threads  # noqa: E402
 from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
 
 
@@ -109,6 +110,17 @@ def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded)
     runs = kernel["count"].runs
     graph(torch.ones(SIZE))
     assert kernel["count"].runs - runs == (not is_folded)
+
+
+def test_kernels_that_fill_buffers_need_one_device():
+    """Another device would allocate the buffer anew, and read nothing."""
+    kernel, graph = kernels(), Graph()
+    doubled = graph.call(kernel["double"], graph.x)
+    traced = graph.traced(graph.call(kernel["double"], doubled))
+    with pytest.raises(ValueError, match="needs one device"):
+        Devices(traced, [0, 1], [0, 1], ["cpu", "cpu"])
+    (found,) = Threads(traced, [0, 1], [0, 1])([torch.ones(SIZE)])
+    assert found.tolist() == [4.0] * SIZE
 
 
 class NoStream:

@@ -119,8 +119,10 @@ def test_kernels_that_fill_buffers_need_one_device():
     traced = graph.traced(graph.call(kernel["double"], doubled))
     with pytest.raises(ValueError, match="needs one device"):
         Devices(traced, [0, 1], [0, 1], ["cpu", "cpu"])
-    (found,) = Threads(traced, [0, 1], [0, 1])([torch.ones(SIZE)])
-    assert found.tolist() == [4.0] * SIZE
+    for run in (Devices(traced, [0, 1], [0, 0], ["cpu"]),
+                Threads(traced, [0, 1], [0, 1])):
+        (found,) = run([torch.ones(SIZE)])
+        assert found.tolist() == [4.0] * SIZE
 
 
 class NoStream:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
+import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
@@ -49,6 +50,8 @@ UNTUNED = {"autotune_local_cache": False}
 
 #: Each configuration is timed so often, in turn.
 _ROUNDS = 2
+
+_COMPILING = threading.RLock()
 
 
 class TritonLaunch:
@@ -201,9 +204,15 @@ def _settings() -> Dict[str, Any]:
 def compiling(receiver: Callable[[torch.fx.GraphModule], Callable]):
     """Inside, Inductor's graphs for CUDA go to `receiver`.
 
-    Dynamo compiles one graph at a time, so a class attribute is enough; it is
-    restored at the end, also for graphs that others compile this way.
+    A class attribute has the receiver: threads take turns, for autograd's may
+    compile a backward graph while another compiles a forward one.
     """
+    with _COMPILING, _sent_to(receiver):
+        yield
+
+
+@contextlib.contextmanager
+def _sent_to(receiver: Callable[[torch.fx.GraphModule], Callable]):
     common.init_backend_registration()
     usual = common.device_codegens["cuda"]
     before = PlannedCodegen.receiver

@@ -257,7 +257,7 @@ def _gpu_of(traced: Traced) -> Optional[int]:
     found = {
         t.device.index
         for t in tensors_of(list(traced.values.values()))
-        if t.is_cuda
+        if t.is_cuda and t.device.index is not None
     }
     if len(found) > 1:
         raise Unsupported("it is on several GPUs")

@@ -47,8 +47,8 @@ bench: all ## Run the benchmarks, one after the other
 	  case $$program in *_policy_gain | *_quality) continue ;; esac; \
 	  echo "== $$program"; "$$program"; done
 
-# QUICK=1: small; TINY=1: a smoke test. Both leave results/ and docs/ alone, unless
-# PUBLISH=1. ONLY=limits,contest: these sections. SIZES=limit_graphs=20: other sizes.
+# QUICK=1: small; TINY=1: a smoke test; SIZES=limit_graphs=20: other sizes. These
+# leave results/ and docs/ alone, unless PUBLISH=1. ONLY=limits,contest: these sections.
 # MIX=1: continue the runs of another build. THREADS=1: not all cores.
 scale := $(if $(TINY),tiny,$(if $(QUICK),quick,full))
 reproduce: ## Make the paper's tables and figures: hours; QUICK=1: ten minutes
@@ -57,7 +57,7 @@ reproduce: ## Make the paper's tables and figures: hours; QUICK=1: ten minutes
 	cmake --build --preset release -j $(JOBS) --target regal
 	bench/paper/reproduce.py build/regal --scale $(scale) --only "$(ONLY)" \
 	  --sizes "$(SIZES)" --threads $(or $(THREADS),0) $(if $(MIX),--mix) \
-	  $(if $(PUBLISH)$(filter full,$(scale)),--publish)
+	  $(if $(PUBLISH)$(if $(SIZES),,$(filter full,$(scale))),--publish)
 
 fuzz: ## Fuzz every target for SECONDS=600 each, two at a time
 	$(setup) build test

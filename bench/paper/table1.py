@@ -29,7 +29,7 @@ def gas_policy(session, name, objective):
                           session.size("gas_steps"), policy_kind="gas")
 
 
-def regal_entries(session, name, objective, budget):
+def regal_entries(name, objective, budget):
     """REGAL with the policies that are shipped for the set; random search, and
     "late", the other reading of the paper's decoder, with the first of them.
     That of the paper's features and actions has no name in its label."""
@@ -54,7 +54,7 @@ def entries_of(session, name, objective):
                Entry("brkga, late", "brkga decoder=paper-late", budget),
                Entry("tuned", "tuned", budget),
                *([Entry("gas", f"gas policy={gas}", budget)] if gas else []),
-               *regal_entries(session, name, objective, budget),
+               *regal_entries(name, objective, budget),
                Entry("heft", "heft", "none"),
                Entry("climb", "climb", budget),
                Entry("partition", "partition", "none"),
@@ -65,8 +65,7 @@ def entries_of(session, name, objective):
 def solver_entries(session, name, objective):
     budget, seconds = session.size("evaluations"), session.size("cp_sat_seconds")
     return [reference(session),
-            *(entry for entry in regal_entries(session, name, objective,
-                                               str(budget))
+            *(entry for entry in regal_entries(name, objective, str(budget))
               if entry.label not in ("idrs", "regal, late")),
             Entry("auto", "auto", str(budget)),
             Entry(f"cp-sat, {seconds} s", f"cp-sat time={seconds}s",
@@ -121,8 +120,10 @@ def part(session, name, objective, entries, runs, file, seeds):
             continue
         original = re.match(r"[\w-]+", entry.label)[0]
         paper = known.get(original, (None, None))
-        rows.append((entry.label, *score[:5], score.gap, score.bound_gap,
-                     score.seconds, *score[8:13], *paper))
+        rows.append((entry.label, score.graphs, score.improvement, score.error,
+                     score.deviation, score.gap, score.bound_gap, score.seconds,
+                     score.better, score.equal, score.worse, score.largest,
+                     score.smallest, *paper))
         label = entry.label + smaller(score, count, seeds)
         lines.append((label, with_error(score.improvement, score.error),
                       number(score.deviation, "{:.3f}"), number(score.gap),
@@ -130,8 +131,7 @@ def part(session, name, objective, entries, runs, file, seeds):
                       number(paper[0], "{:+.2f}"), number(paper[1]),
                       published.SECONDS.get(original, "")
                       if (name, objective) == ("real", "memory") else ""))
-    session.write_csv(file, FIELDS,
-                      [(row[0], row[1], *row[2:5], *row[6:]) for row in rows])
+    session.write_csv(file, FIELDS, rows)
     head = ("method", "improvement", "deviation over seeds", "gap to best",
             "gap to bound", "seconds", "paper: improvement", "paper: gap",
             "paper: seconds")

@@ -270,3 +270,39 @@ def test_what_has_no_input_is_made_on_its_device():
                           evaluations=10)
     (found,) = rt.apply(plan, on=["meta", "meta"])(X)
     assert found.device.type == "meta" and found.shape == X.shape
+
+
+class Keywords(nn.Module):
+    """Takes arguments by keyword, as models of transformers do; those of one
+    shape must not be exchanged."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x, scale=None, mask=None, bias=None):
+        found = self.layer(x) * scale - bias
+        return found if mask is None else found * mask
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_arguments_by_keyword(train):
+    model = Keywords()
+    named = {"scale": X + 1, "bias": X.sin(), "mask": X.cos()}
+    captured = rt.capture(model, (X,), kwargs=named, train=train)
+    plan = regal.optimize(captured.graph, regal.Machine(devices=2), time=0.05)
+    run = rt.apply(plan, on="cpu")
+    other = {"bias": X.exp(), "mask": X + 3, "scale": X * 2}  # another order
+    expected = model(X, **other)
+    if train:
+        loss = expected.square().mean()
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        torch.testing.assert_close(run(X, **other), [loss, *gradients])
+    else:
+        torch.testing.assert_close(run(X, **other)[0], expected)
+    with pytest.raises(ValueError, match="arguments bias, expected bias, mask, s"):
+        run(X, bias=X)
+    with pytest.raises(ValueError, match="arguments none, expected bias, mask, s"):
+        run(X, X, X, X)
+    with pytest.raises(ValueError, match=r"shape \(2, 8\)"):
+        run(X, **{**other, "mask": X[:2]})

@@ -12,7 +12,7 @@ docs/torch.md explains them.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Dict, Optional, Sequence, Union
 
 try:
     import torch as _torch
@@ -50,12 +50,13 @@ def compile(
     example_args: Optional[Sequence[Any]] = None,
     streams: Union[str, int, Sequence[int]] = "auto",
     inductor: Optional[dict] = None,
+    example_kwargs: Optional[Dict[str, Any]] = None,
     **settings: Any,
 ) -> Any:
     """``torch.compile`` with kernels planned on streams.
 
     :param example_args: if given, the model is called with them at once (without
-        gradients), so that plans are made now.
+        gradients), so that plans are made now; ``example_kwargs`` by keyword.
     :param streams: how many to try: a number, several, or ``"auto"``.
     :param inductor: settings of Inductor, such as ``{"max_autotune": True}``.
     :param settings: other fields of `Settings`.
@@ -72,9 +73,9 @@ def compile(
     compiled = _torch.compile(model, backend=backend, dynamic=False)
     # Set as usual, it would be an attribute of the model itself.
     compiled.__dict__["regal"] = backend
-    if example_args is not None:
+    if example_args is not None or example_kwargs is not None:
         with _torch.no_grad():
-            compiled(*example_args)
+            compiled(*(example_args or ()), **(example_kwargs or {}))
     return compiled
 
 

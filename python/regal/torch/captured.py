@@ -14,11 +14,10 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import torch
 from torch.fx import Node
-from torch.utils import _pytree as pytree
 
 from . import cuda
 from .measure import measure
-from .models import Signature, exported, fake_tensors, joint
+from .models import Call, Signature, exported, fake_tensors, joint
 from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream
@@ -39,9 +38,9 @@ class Capture:
         #: What a trace of the profiler had no times of.
         self.notes: List[Any] = []
 
-    def bind(self, given: Sequence[Any]) -> List[Any]:
+    def bind(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> List[Any]:
         """The program's inputs for a call of the model."""
-        return self.signature.bind(self.args, given)
+        return self.signature.bind(self.args, Call(args, kwargs))
 
     @property
     def program(self):
@@ -109,7 +108,7 @@ def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
 
 def _of_aten(
     model: torch.nn.Module,
-    args: Sequence[Any],
+    call: Call,
     train: bool,
     loss: Optional[Callable],
 ) -> Capture:
@@ -118,12 +117,12 @@ def _of_aten(
             f"model is a {type(model).__name__}, expected a torch.nn.Module"
         )
     gm, values, signature = (
-        joint(model, args, loss) if train else exported(model, args)
+        joint(model, call, loss) if train else exported(model, call)
     )
     return Capture(_traced(gm, values), values, signature)
 
 
-def _fused(model: torch.nn.Module, args: Sequence[Any]) -> Capture:
+def _fused(model: torch.nn.Module, call: Call) -> Capture:
     from .backend import Backend
     from ..streams.trials import Settings
 
@@ -139,14 +138,13 @@ def _fused(model: torch.nn.Module, args: Sequence[Any]) -> Capture:
         model, backend=backend, dynamic=False, fullgraph=True
     )
     with torch.no_grad():
-        compiled(*args)
+        compiled(*call.args, **call.kwargs)
     if len(backend.graphs) != 1 or backend.graphs[0].report is None:
         raise RuntimeError("the model is not one graph of Inductor's kernels")
     planned = backend.graphs[0]
-    leaves = pytree.tree_leaves(tuple(args))
     signature = Signature(
-        leaves,
-        places_by_address(leaves, planned.slots.addresses),
+        call,
+        places_by_address(call.leaves, planned.slots.addresses),
         list(range(len(planned.traced.result_nodes))),
     )
     return Capture(planned.traced, list(planned.example_args), signature)
@@ -172,6 +170,7 @@ def capture(
     train: bool = False,
     costs: Union[str, "os.PathLike[str]"] = "measure",
     loss: Optional[Callable] = None,
+    kwargs: Optional[Dict[str, Any]] = None,
 ) -> Capture:
     """The graph of a model, with times.
 
@@ -182,6 +181,7 @@ def capture(
         the path of a Chrome trace of torch.profiler, of the same model with
         ``record_shapes=True`` (docs/torch.md); or the name of a roofline.
     :param loss: from the model's result to a number; by default the mean square.
+    :param kwargs: arguments that the model takes by keyword.
     """
     if level not in ("aten", "inductor"):
         raise ValueError(f"level is {level!r}, expected 'aten' or 'inductor'")
@@ -191,10 +191,11 @@ def capture(
         raise TypeError(
             f"args is a {type(args).__name__}, expected a tuple such as (x,)"
         )
+    call = Call(args, kwargs)
     if level == "inductor":
-        captured = _fused(model, args)
+        captured = _fused(model, call)
     else:
-        captured = _of_aten(model, args, train, loss)
+        captured = _of_aten(model, call, train, loss)
     costs = os.fspath(costs)
     if costs == "measure":
         measure(captured.traced, captured.args)
@@ -268,8 +269,8 @@ class Applied:
     def __init__(self, captured: Capture, runner: Any):
         self.captured, self.runner = captured, runner
 
-    def __call__(self, *args: Any) -> List[Any]:
-        values = self.captured.bind(args)
+    def __call__(self, *args: Any, **kwargs: Any) -> List[Any]:
+        values = self.captured.bind(args, kwargs)
         return self.captured.signature.finish(values, self.runner(values))
 
     @property
@@ -302,8 +303,8 @@ class _Streams:
         #: What the graph's pool takes: its buffers, as the streams reuse them.
         self.peak_bytes = [torch.cuda.memory_reserved() - before]
 
-    def __call__(self, *args: Any) -> List[Any]:
-        values = self.captured.bind(args)
+    def __call__(self, *args: Any, **kwargs: Any) -> List[Any]:
+        values = self.captured.bind(args, kwargs)
         for place, own in self.inputs.items():
             without_repeats(own).copy_(without_repeats(values[place]))
         self.graph.replay()

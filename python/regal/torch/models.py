@@ -43,13 +43,21 @@ def fake_tensors() -> Iterator[FakeTensorMode]:
         ) from error
 
 
+class Call:
+    """Arguments of a model. By keyword they may come in any order."""
+
+    def __init__(self, args: Sequence[Any], kwargs: Optional[Dict[str, Any]]):
+        self.args, self.kwargs = tuple(args), dict(sorted((kwargs or {}).items()))
+        self.leaves, self.spec = pytree.tree_flatten((self.args, self.kwargs))
+
+
 @dataclasses.dataclass
 class Signature:
     """Where arguments and results of a model are in its program."""
 
-    #: The leaves of the model's arguments, as they were captured.
-    example: List[Any]
-    #: Of each: its place among the program's inputs; None: it is none.
+    #: As it was captured.
+    example: Call
+    #: Of each leaf: its place among the program's inputs; None: it is none.
     places: List[Optional[int]]
     #: Of each result of a call: its place among the program's results; None:
     #: it is None.
@@ -57,16 +65,20 @@ class Signature:
     #: From results of the program to the inputs that the model writes.
     updates: Dict[int, int] = dataclasses.field(default_factory=dict)
 
-    def bind(self, args: Sequence[Any], given: Sequence[Any]) -> List[Any]:
+    def bind(self, args: Sequence[Any], given: Call) -> List[Any]:
         """The program's inputs for a call: `args` but for what is given."""
-        leaves = pytree.tree_leaves(tuple(given))
-        if len(leaves) != len(self.places):
+        if list(given.kwargs) != list(self.example.kwargs):
             raise ValueError(
-                f"{len(leaves)} arguments, expected {len(self.places)}"
+                f"keyword arguments {', '.join(given.kwargs) or 'none'}, "
+                f"expected {', '.join(self.example.kwargs) or 'none'}"
+            )
+        if len(given.leaves) != len(self.places):
+            raise ValueError(
+                f"{len(given.leaves)} arguments, expected {len(self.places)}"
             )
         values = list(args)
-        for at, (place, leaf) in enumerate(zip(self.places, leaves)):
-            _check_argument(at, leaf, self.example[at])
+        for at, (place, leaf) in enumerate(zip(self.places, given.leaves)):
+            _check_argument(at, leaf, self.example.leaves[at])
             if place is not None:
                 values[place] = leaf
         return values
@@ -98,20 +110,19 @@ def _describe(value: Any) -> str:
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
 
 
-def exported(model: torch.nn.Module, args: Sequence[Any]) -> Model:
+def exported(model: torch.nn.Module, call: Call) -> Model:
     """The graph of torch.export."""
     with torch.no_grad():
-        found = torch.export.export(model, tuple(args), strict=False)
+        found = torch.export.export(model, call.args, call.kwargs, strict=False)
         found = found.run_decompositions({})
     kept = {**found.state_dict, **found.constants}
-    leaves = pytree.tree_leaves(tuple(args))
     values: List[Any] = []
-    signature = Signature(leaves, [], [])
+    signature = Signature(call, [], [])
     #: Inputs by name; arguments and what the model holds may share one.
     place_of: Dict[Tuple[bool, str], int] = {}
     for place, spec in enumerate(found.graph_signature.input_specs):
         if spec.kind.name == "USER_INPUT":
-            values.append(leaves[len(signature.places)])
+            values.append(call.leaves[len(signature.places)])
             signature.places.append(place)
             place_of[True, spec.arg.name] = place
         else:
@@ -148,13 +159,13 @@ class _Step(torch.nn.Module):
     def __init__(
         self,
         model: torch.nn.Module,
-        args: Sequence[Any],
+        call: Call,
         loss: Optional[Callable],
     ):
         super().__init__()
         self._model = (model,)  # not a part of this one
         self._loss = loss or mean_square
-        self.leaves, self._spec = pytree.tree_flatten(tuple(args))
+        self.leaves, self._spec = call.leaves, call.spec
         self.is_tensor = [isinstance(x, torch.Tensor) for x in self.leaves]
         own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
         self.trained = self._with_gradient(own)
@@ -191,9 +202,8 @@ class _Step(torch.nn.Module):
             next(rest) if known else x
             for x, known in zip(self.leaves, self.is_tensor)
         ]
-        result = torch.func.functional_call(
-            self._model[0], own, pytree.tree_unflatten(leaves, self._spec)
-        )
+        args, kwargs = pytree.tree_unflatten(leaves, self._spec)
+        result = torch.func.functional_call(self._model[0], own, args, kwargs)
         found = self._loss(result)
         if not isinstance(found, torch.Tensor) or found.numel() != 1:
             raise ValueError(f"the loss is {_describe(found)}, expected a number")
@@ -205,7 +215,7 @@ class _Step(torch.nn.Module):
 
 
 def joint(
-    model: torch.nn.Module, args: Sequence[Any], loss: Optional[Callable]
+    model: torch.nn.Module, call: Call, loss: Optional[Callable]
 ) -> Model:
     """The graph of forward and backward pass that AOTAutograd makes.
 
@@ -214,7 +224,7 @@ def joint(
     """
     from torch._functorch.aot_autograd import aot_export_module
 
-    step = _Step(model, args, loss)
+    step = _Step(model, call, loss)
     tensors = step.tensors
     with torch.enable_grad():
         gm, names = aot_export_module(
@@ -230,7 +240,7 @@ def joint(
     gradient = {name: first + at for at, name in enumerate(step.trained)}
     arguments = iter(range(len(values) - len(tensors), len(values)))
     signature = Signature(
-        step.leaves,
+        call,
         [next(arguments) if known else None for known in step.is_tensor],
         [first - 1, *(gradient.get(n) for n, _ in model.named_parameters())],
     )

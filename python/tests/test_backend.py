@@ -225,31 +225,36 @@ def test_a_position_that_calls_increment_is_left_to_inductor(dtype, result):
         planned._check_counters(traced)
 
 
-class Tunable:
-    """A kernel of Inductor's with several configurations, which take so long."""
+def tunable(times):
+    """A kernel of Inductor's with several configurations, which take so long;
+    its arguments are copied as Inductor copies them. Nothing runs on a GPU."""
+    heuristics = pytest.importorskip("torch._inductor.runtime.triton_heuristics")
 
-    reset_to_zero_arg_names = ()
+    class Tunable(heuristics.CachingAutotuner):
+        fn = types.SimpleNamespace(arg_names=["in_out_ptr0", "out_ptr1"])
+        mutated_arg_names = ("in_out_ptr0",)
+        reset_to_zero_arg_names = ()
 
-    def __init__(self, times):
-        self.log = []
-        self.launchers = [self.launcher(ns) for ns in times]
+        def __init__(self):
+            self.log = []
+            self.launchers = [self.launcher(ns) for ns in times]
 
-    def launcher(self, ns):
-        def launch(out, stream):
-            out.add_(1)
-            self.log.append(ns)
+        def launcher(self, ns):
+            def launch(changed, out, stream):
+                changed.add_(1)
+                out.copy_(changed)
+                self.log.append(ns)
 
-        return launch
+            return launch
 
-    def precompile(self):
-        raise AssertionError("it is compiled already")
+        def precompile(self):
+            raise AssertionError("it is compiled already")
 
-    def clone_args(self, *args):
-        return [a.clone() for a in args], {}
+        def run(self, *args, stream):
+            (launcher,) = self.launchers
+            launcher(*args, stream=stream)
 
-    def run(self, out, stream):
-        (launcher,) = self.launchers
-        launcher(out, stream=stream)
+    return Tunable()
 
 
 def test_the_fastest_configuration_is_kept(monkeypatch):
@@ -261,13 +266,15 @@ def test_the_fastest_configuration_is_kept(monkeypatch):
         call()
         return kernel.log[-1] + next(noise)
 
-    kernel = Tunable([12, 11, 13])
+    kernel = tunable([12, 11, 13])
     launch = inductor.TritonLaunch("reduction")
     launch.define(kernel)
-    out = torch.zeros(3)
-    launch.tune([out], time_ns)
-    assert torch.equal(out, torch.zeros(3)), "tuning has changed an argument"
+    changed, out = torch.zeros(3), torch.zeros(3)
+    launch.tune([changed, out], time_ns)
+    assert torch.equal(changed, torch.zeros(3)), "tuning has changed an argument"
     assert kernel.log == [12, 11, 13] * 2
-    launch(out)
+    launch(changed, out)
     assert kernel.log[-1] == 11 and torch.equal(out, torch.ones(3))
-    launch.tune([out], lambda call: pytest.fail("there is nothing to choose"))
+    launch.tune(
+        [changed, out], lambda call: pytest.fail("there is nothing to choose")
+    )

@@ -282,7 +282,7 @@ static regal_status run_item(void *state, size_t item,
 /* -- Figures --------------------------------------------------------------- */
 
 typedef struct figures {
-  double mean, error, improved, closed, seconds;
+  double mean, error, improved, closed, closed_error, seconds;
 } figures;
 
 static void take_means(bench *b, bool standard) {
@@ -301,22 +301,33 @@ static double gain_of(const graph_case *c) {
 }
 
 /* Of the gap between standard BRKGA and the best known plan, over all graphs
- * that have one. */
-static double share_closed(const bench *b) {
-  double before = 0, after = 0;
+ * that have one; the error is that of a ratio of two means. */
+static void take_share_closed(const bench *b, figures *f) {
+  double before = 0, after = 0, square = 0, n = 0;
   for (size_t i = 0; i < b->count; i++) {
     const graph_case *c = &b->cases[i];
     if (!(c->best > 0))
       continue;
     before += c->standard / c->best - 1;
     after += c->cost / c->best - 1;
+    n++;
   }
-  return before > 0 ? 100 * (1 - after / before) : NAN;
+  double left = before > 0 ? after / before : NAN;
+  for (size_t i = 0; i < b->count; i++) {
+    const graph_case *c = &b->cases[i];
+    if (!(c->best > 0))
+      continue;
+    double off = c->cost / c->best - 1 - left * (c->standard / c->best - 1);
+    square += off * off;
+  }
+  f->closed = 100 * (1 - left);
+  f->closed_error = n > 1 ? 100 * sqrt(square * n / (n - 1)) / before : NAN;
 }
 
 static figures summarise(const bench *b) {
-  figures f = {.closed = share_closed(b)};
+  figures f = {0};
   double square = 0, n = (double)b->count;
+  take_share_closed(b, &f);
   for (size_t i = 0; i < b->count; i++) {
     f.mean += gain_of(&b->cases[i]) / n;
     f.improved += 100 * (gain_of(&b->cases[i]) > 0) / n;
@@ -360,7 +371,7 @@ static void run_variant(bench *b, const char *policy, bool greedy,
          (unsigned long long)budget, b->count, b->seeds, f.mean, f.error,
          f.improved, f.seconds / b->standard_seconds);
   if (b->best_file)
-    printf(",%.1f", f.closed);
+    printf(",%.1f,%.1f", f.closed, f.closed_error);
   putchar('\n');
   fflush(stdout);
   print_each(b, name);
@@ -438,7 +449,7 @@ int main(int argc, char **argv) {
     fputs("policy,actions,ties,evaluations,graph,brkga,cost,gain\n", b.each);
   printf("policy,actions,ties,evaluations,graphs,seeds,improvement,error,"
          "improved,time%s\n",
-         b.best_file ? ",closed" : "");
+         b.best_file ? ",closed,closed_error" : "");
   run_variant(&b, NULL, true, false, b.evaluations, true);
   for (size_t i = 0; i < b.budget_count; i++)
     run_variant(&b, NULL, true, false, b.budgets[i], false);

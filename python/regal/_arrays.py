@@ -135,8 +135,8 @@ def rows(what: str, columns: Any, *widths: int) -> Any:
                           f"{[len(v) for v in vectors]}, expected "
                           f"{' or '.join(map(str, widths))} of one length")
     for values in vectors:
-        if values:
-            index(what, min(values)), index(what, max(values))
+        for value in (min(values), max(values)) if values else ():
+            index(what, value)
     return zip(*vectors)
 
 

@@ -38,6 +38,8 @@ static double clip_scale(double most, double norm) {
 }
 
 void regal_clip_norm(double most, size_t count, regal_real *gradient) {
+  if (most <= 0)
+    return;
   double norm = norm_of(count, gradient);
   double scale = clip_scale(most, norm);
   if (!isfinite(norm) || scale == 1)

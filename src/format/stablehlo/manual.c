@@ -108,13 +108,12 @@ static const char *name_result(regal_mlir *m, const regal_mlir_op *op,
     return op->opcode;
   const regal_mlir_token *token =
       &op->result[result < op->results ? result : 0];
+  int shown = token->length > 60 ? 60 : (int)token->length;
+  bool is_shared = op->results == 1 && op->types.count > 1;
   int length =
-      snprintf(name, sizeof name, "%.*s",
-               token->length > 60 ? 60 : (int)token->length, token->text);
-  if (op->results == 1 && op->types.count > 1)
-    length = snprintf(name, sizeof name, "%.*s#%u",
-                      token->length > 60 ? 60 : (int)token->length, token->text,
-                      result);
+      is_shared
+          ? snprintf(name, sizeof name, "%.*s#%u", shown, token->text, result)
+          : snprintf(name, sizeof name, "%.*s", shown, token->text);
   return regal_mlir_keep(m, name, (size_t)length);
 }
 

@@ -13,7 +13,9 @@ goes on with --done OUT/plans.json. Actions:
   measure       all of these, and what report.py makes predictions of
   measure-only  all of these
   unfolded      the plan without folded constants
-  tune          max-autotune, of a few models at batch 1: it compiles for minutes
+  tune          max-autotune, of a few models at batch 1: it compiles for minutes;
+                what it has chosen is in Inductor's cache (TORCHINDUCTOR_CACHE_DIR)
+                for the next run, if this one is stopped
 
 Each case has a process of its own, --jobs at a time, each with one thread that
 compiles. A lock lets one process at a time use the GPU, to tune and measure
@@ -24,6 +26,7 @@ and transformers.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,7 +34,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from case import ACTIONS, by_program, one  # noqa: E402
+from case import ACTIONS, by_program, one, signal_all  # noqa: E402
 
 
 #: Models that come first, and for which max-autotune is measured.
@@ -55,29 +58,39 @@ def cases(models, batches, modes):
 
 def in_parallel(action, found, width, end, done, threads=1):
     """Runs a process per case, `width` at a time, until the time is up."""
-    waiting, running = list(found), []
-    while running or (waiting and time.time() < end):
-        while waiting and len(running) < width and time.time() < end:
-            case = ":".join(map(str, waiting.pop(0)))
-            running.append((case, subprocess.Popen(
-                [sys.executable, __file__, "--one", action, case],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": str(threads)},
-            )))
-        for item in list(running):
-            case, process = item
-            try:
-                text, _ = process.communicate(timeout=0.2)
-            except subprocess.TimeoutExpired:
-                if time.time() > end + 15:
-                    process.kill()
-                continue
-            running.remove(item)
-            rows = [x for x in text.splitlines() if x.startswith("ROW ")]
-            if rows:
-                done(json.loads(rows[0][4:]))
-            elif process.returncode:
-                print(f"{action} {case} failed:\n{text[-1500:]}", flush=True)
+    waiting, running = list(found), {}
+    try:
+        while running or (waiting and time.time() < end):
+            while waiting and len(running) < width and time.time() < end:
+                case = ":".join(map(str, waiting.pop(0)))
+                running[case] = start(action, case, threads)
+            for case, process in list(running.items()):
+                try:
+                    text, _ = process.communicate(timeout=0.2)
+                except subprocess.TimeoutExpired:
+                    if time.time() > end + 15:
+                        signal_all([process.pid], signal.SIGKILL)
+                    continue
+                del running[case]
+                # If it was killed, others may have been left stopped.
+                signal_all([p.pid for p in running.values()], signal.SIGCONT)
+                rows = [x for x in text.splitlines() if x.startswith("ROW ")]
+                if rows:
+                    done(json.loads(rows[0][4:]))
+                elif process.returncode:
+                    print(f"{action} {case} failed:\n{text[-1500:]}", flush=True)
+    finally:
+        signal_all([p.pid for p in running.values()], signal.SIGKILL)
+
+
+def start(action, case, threads):
+    """A process for a case, with a group of its own: see `case.quiet`."""
+    return subprocess.Popen(
+        [sys.executable, __file__, "--one", action, case],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": str(threads)},
+        start_new_session=True,
+    )
 
 
 def show(row):
@@ -141,12 +154,11 @@ def main():
 
     for action in actions:
         if action == "tune":
-            # One at a time: it times some twenty variants of each product and
-            # convolution, each for a third of a second or more, and needs the
-            # GPU for most of its time.
+            # It compiles some twenty variants of each product and convolution,
+            # several at a time.
             names = [name for name in given.models.split(",") if name] or FIRST
             some = [(name, 1, "infer") for name in names]
-            width, threads = 1, os.cpu_count()
+            width, threads = 2, (os.cpu_count() or 2) // 2
         else:
             some, width, threads = found, given.jobs, 1
         left = [case for case in some if case not in known[action]]

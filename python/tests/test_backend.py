@@ -141,12 +141,15 @@ def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
     def anything(*args, **kwargs):
         yield
 
-    for name in ("graph", "stream"):
+    for name in ("graph", "set_stream"):
         monkeypatch.setattr(torch.cuda, name, anything)
     for name in ("CUDAGraph", "Event"):
         monkeypatch.setattr(torch.cuda, name, unittest.mock.MagicMock)
-    for name in ("Stream", "current_stream"):
-        monkeypatch.setattr(torch.cuda, name, lambda **_: NoStream())
+    monkeypatch.setattr(torch.cuda, "current_stream", NoStream)
+    monkeypatch.setattr(cuda, "_new_stream", lambda priority: NoStream())
+    monkeypatch.setattr(cuda, "current_lanes", cuda.Lanes)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(cuda, "_clear_workspaces", lambda: None)
     kernel, graph = kernels(), Graph()
     doubled = graph.call(kernel["double"], graph.x)
     first, second = (

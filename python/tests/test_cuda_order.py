@@ -5,7 +5,6 @@ Streams and events are replaced by ones that note what is known to have ended:
 what CUDA would record as edges of the graph. Memory is given out and again as
 PyTorch's allocator does.
 """
-import contextlib
 import pathlib
 import random
 
@@ -26,28 +25,16 @@ RECORDED = sorted((pathlib.Path(__file__).parent / "programs").glob("*.json"))
 
 
 class Handle:
-    """A stream of CUDA. PyTorch has 32 of each priority, and gives them out in
-    turn: two of its streams may be the same."""
+    """A stream of CUDA."""
 
     def __init__(self, priority):
         self.priority, self.ended, self.free = priority, set(), []
 
 
-class Device:
-    def __init__(self):
-        self.handles = {p: [Handle(p) for _ in range(32)] for p in (0, -1)}
-        self.given = {0: 7, -1: 0}
-        self.current = []
-
-    def stream(self, priority=0):
-        self.given[priority] += 1
-        at = self.given[priority] % 32
-        return Stream(self.handles[priority][at], (priority, at))
-
-
 class Stream:
-    def __init__(self, handle, cuda_stream):
-        self.handle, self.cuda_stream = handle, cuda_stream
+    def __init__(self, priority=0):
+        self.handle = Handle(priority)
+        self.cuda_stream = id(self.handle)
 
     def wait_event(self, event):
         self.handle.ended |= event.ended
@@ -66,9 +53,10 @@ class Issued:
     which memory they get. A block that was freed is what its stream gets next,
     as from PyTorch's allocator; sizes are not looked at."""
 
-    def __init__(self, program, device, early):
+    def __init__(self, program, current, early):
         self.kernels = range(len(program.kernels))
-        self.program, self.device = program, device
+        #: The streams that are current, the innermost last.
+        self.program, self.current = program, current
         temporary = {b for b, buffer in enumerate(program.buffers)
                      if buffer.role == "temporary"}
         # Some kernels allocate what they write themselves; never what several
@@ -83,7 +71,7 @@ class Issued:
 
     def value(self, buffer, env):
         if buffer not in self.block_of:
-            handle = self.device.current[-1].handle
+            handle = self.current[-1].handle
             block = handle.free.pop() if handle.free else len(self.users_of)
             self.users_of.setdefault(block, set())
             self.block_of[buffer] = block
@@ -100,7 +88,7 @@ class Issued:
         return []
 
     def step(self, kernel, env):
-        handle = self.device.current[-1].handle
+        handle = self.current[-1].handle
         self.known[kernel] = set(handle.ended)
         self.priority[kernel] = handle.priority
         given = self.program.kernels[kernel]
@@ -115,39 +103,58 @@ class Issued:
 
 
 def issue(monkeypatch, program, schedule):
-    device = Device()
+    current = [None]
 
-    @contextlib.contextmanager
-    def stream(given):
-        device.current.append(given)
-        yield
-        device.current.pop()
+    def set_stream(given):
+        current[-1] = given
 
-    monkeypatch.setattr(torch.cuda, "Stream", device.stream)
+    monkeypatch.setattr(cuda, "_new_stream", Stream)
     monkeypatch.setattr(torch.cuda, "Event", Event)
-    monkeypatch.setattr(torch.cuda, "stream", stream)
-    issued = Issued(program, device, schedule.early)
+    monkeypatch.setattr(torch.cuda, "set_stream", set_stream)
+    issued = Issued(program, current, schedule.early)
     recorder = cuda._Recorder(issued, schedule, [], cuda.Lanes())
-    device.current.append(recorder.main)
     recorder.record()
+    assert current == [recorder.main]  # where a capture must end
     return issued, recorder.main
 
 
-def test_calls_on_several_streams_follow_each_other(monkeypatch):
-    device = Device()
-    streams = [device.stream() for _ in range(3)]
+@pytest.fixture
+def current(monkeypatch):
+    """The streams that were made current, the last one is."""
+    found = []
     monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream",
-                        lambda gpu: device.current[-1].cuda_stream,
-                        raising=False)
-    monkeypatch.setattr(torch.cuda, "current_stream",
-                        lambda gpu: device.current[-1])
+                        lambda gpu: found[-1].cuda_stream, raising=False)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda gpu: found[-1])
+    return found
+
+
+def test_calls_on_several_streams_follow_each_other(current):
+    streams = [Stream() for _ in range(3)]
     turns = cuda.Turns(0)
     for call, at in enumerate([0, 0, 1, 2, 2, 0]):
-        device.current.append(streams[at])
+        current.append(streams[at])
         turns.take()
         handle = streams[at].handle
         assert handle.ended.issuperset(range(call))
         handle.ended.add(call)
+
+
+def test_a_replay_waits_for_those_who_read_the_last_results(current):
+    """On the stream that they were handed out on, after calls of others."""
+
+    class Graph:
+        def replay(self):
+            replayed.append(set(current[-1].handle.ended))
+
+    replayed = []
+    captured = cuda.Captured(Graph(), [], [], cuda.Turns(0))
+    first, second = Stream(), Stream()
+    current.append(first)
+    captured.replay()
+    first.handle.ended.add("a reader of its results")
+    current.append(second)
+    captured.replay()
+    assert replayed == [set(), {"a reader of its results"}]
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda p: p.stem)
@@ -179,7 +186,7 @@ def test_kernels_start_after_what_they_depend_on(monkeypatch, path, share):
 def test_memory_is_given_again_when_its_users_have_ended(
     monkeypatch, path, share, seed
 ):
-    """Also with more streams than CUDA's are given out."""
+    """Also with more streams than there are lanes."""
     program = Program.from_json(path.read_text())
     draw = random.Random(seed)
     order = list(range(len(program.kernels)))

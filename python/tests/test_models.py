@@ -14,7 +14,6 @@ import regal
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import regal.torch as rt  # noqa: E402
-from regal.torch.captured import places_by_address  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
 
@@ -226,23 +225,6 @@ def test_a_capture_that_nobody_uses_is_forgotten():
     del plan
     gc.collect()
     assert gone() is None
-
-
-def test_arguments_of_a_fused_graph_are_found_by_their_addresses():
-    """Dynamo's order is that of their first use in the model."""
-    inputs = []
-
-    def backend(gm, example_inputs):
-        def call(*args):
-            inputs.append([a.data_ptr() for a in args])
-            return gm.forward(*args)
-
-        return call
-
-    a, b, c = X.clone(), X + 1, X + 2
-    torch.compile(Calls(lambda m, a, b, c, n: (c - a) * n), backend=backend,
-                  dynamic=False)(a, b, c, 3)
-    assert places_by_address([a, b, c, 3], inputs[0]) == [1, None, 0, None]
 
 
 def test_workers_leave_the_number_of_threads_as_it_is():

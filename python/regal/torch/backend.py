@@ -41,29 +41,19 @@ class Backend:
         return [g.report for g in self.graphs if g.report is not None]
 
     def __call__(self, gm: torch.fx.GraphModule, example_inputs, **_: Any):
-        from torch._functorch import config as functorch
-        from torch._inductor.compile_fx import compile_fx
+        from .inductor import lower
 
         share = _PART if is_part(gm) else 1.0
 
         def compile_one(*args: Any, **kwargs: Any) -> Callable:
             return self._compile_one(share, *args, **kwargs)
 
-        # AOTAutograd's cache would return what plain Inductor has compiled.
-        with functorch.patch(enable_autograd_cache=False):
-            return compile_fx(
-                gm,
-                example_inputs,
-                inner_compile=compile_one,
-                config_patches=self.inductor or None,
-            )
+        return lower(gm, example_inputs, compile_one, self.inductor)
 
     def _compile_one(
         self, share: float, gm, example_inputs, **kwargs: Any
     ) -> Callable:
-        from torch._inductor.compile_fx import compile_fx_inner
-
-        from .inductor import compiling
+        from .inductor import compile_kernels
 
         # Compiling changes the graph; its tensors are not copied.
         kept = torch.fx.GraphModule(gm, copy.deepcopy(gm.graph))
@@ -87,10 +77,7 @@ class Backend:
 
         try:
             _check_devices(example_inputs)
-            with compiling(receive):
-                return compile_fx_inner(
-                    gm, example_inputs, **{**kwargs, "fx_wrapper": True}
-                )
+            return compile_kernels(receive, gm, example_inputs, **kwargs)
         except Exception as error:  # anything: Inductor itself can do it
             warn(kind, error)
             return self._compile_plainly(kept, example_inputs, kwargs)

@@ -3,11 +3,13 @@
 
 Two levels. ``aten``: the ops of torch.export, or for training the joint graph
 of forward and backward pass that AOTAutograd makes; runs anywhere.
-``inductor``: the fused kernels of torch.compile; needs a GPU with Triton.
+``inductor``: the fused kernels that Inductor makes of the same graph; needs a
+GPU with Triton.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
@@ -95,6 +97,7 @@ class _Values(torch.fx.Interpreter):
 
 
 def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
+    """Each op of aten as a kernel."""
     interpreter = _Values(gm)
     with fake_tensors() as fake, torch.no_grad():
         interpreter.run(
@@ -106,61 +109,30 @@ def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
     return Traced(gm, interpreter.values)
 
 
-def _of_aten(
-    model: torch.nn.Module,
-    call: Call,
-    train: bool,
-    loss: Optional[Callable],
-) -> Capture:
-    if not isinstance(model, torch.nn.Module):
-        raise TypeError(
-            f"model is a {type(model).__name__}, expected a torch.nn.Module"
-        )
-    gm, values, signature = (
-        joint(model, call, loss) if train else exported(model, call)
-    )
-    return Capture(_traced(gm, values), values, signature)
+def _fused(gm: torch.fx.GraphModule, values: Sequence[Any]) -> Traced:
+    """Inductor's kernels of a graph of aten's ops."""
+    from .inductor import fused_kernels
 
-
-def _fused(model: torch.nn.Module, call: Call) -> Capture:
-    from .backend import Backend
-    from ..streams.trials import Settings
-
-    if not torch.cuda.is_available():
+    with fake_tensors() as fake:
+        inputs = [
+            fake.from_tensor(a.detach()) if isinstance(a, torch.Tensor) else a
+            for a in values
+        ]
+    traced = Traced(fused_kernels(gm, inputs))
+    results = len(_results_of(gm))
+    if (len(traced.placeholders), len(traced.result_nodes)) != (
+        len(values),
+        results,
+    ):
         raise RuntimeError(
-            'level="inductor" needs a CUDA device: Inductor gives its kernels '
-            'as a graph only for Triton. level="aten" runs anywhere'
+            f"Inductor has made {len(traced.placeholders)} inputs and "
+            f"{len(traced.result_nodes)} results of {len(values)} and {results}"
         )
-    backend = Backend(
-        Settings(streams=1, keep_inputs=True, fold_constants=False)
-    )
-    compiled = torch.compile(
-        model, backend=backend, dynamic=False, fullgraph=True
-    )
-    with torch.no_grad():
-        compiled(*call.args, **call.kwargs)
-    if len(backend.graphs) != 1 or backend.graphs[0].report is None:
-        raise RuntimeError("the model is not one graph of Inductor's kernels")
-    planned = backend.graphs[0]
-    signature = Signature(
-        call,
-        places_by_address(call.leaves, planned.slots.addresses),
-        list(range(len(planned.traced.result_nodes))),
-    )
-    return Capture(planned.traced, list(planned.example_args), signature)
+    return traced
 
 
-def places_by_address(
-    leaves: Sequence[Any], addresses: Sequence[int]
-) -> List[Optional[int]]:
-    """Where a call's arguments are among the inputs of its graph. Dynamo puts
-    them in the order in which the model first uses them, and leaves out those
-    that it does not use."""
-    place_of = {address: place for place, address in enumerate(addresses)}
-    return [
-        place_of.get(x.data_ptr()) if isinstance(x, torch.Tensor) else None
-        for x in leaves
-    ]
+def _results_of(gm: torch.fx.GraphModule) -> List[Any]:
+    return list(next(n for n in gm.graph.nodes if n.op == "output").args[0])
 
 
 def capture(
@@ -174,9 +146,9 @@ def capture(
 ) -> Capture:
     """The graph of a model, with times.
 
-    :param level: ``"aten"`` or ``"inductor"``.
-    :param train: the joint graph of a training step (level aten), which returns
-        the loss and the gradients of all parameters.
+    :param level: ``"aten"``, or ``"inductor"``: fused kernels, for a GPU.
+    :param train: the joint graph of a training step, which returns the loss and
+        the gradients of all parameters.
     :param costs: ``"measure"``: each kernel on the device where its inputs are;
         the path of a Chrome trace of torch.profiler, of the same model with
         ``record_shapes=True`` (docs/torch.md); or the name of a roofline.
@@ -185,17 +157,25 @@ def capture(
     """
     if level not in ("aten", "inductor"):
         raise ValueError(f"level is {level!r}, expected 'aten' or 'inductor'")
-    if level == "inductor" and train:
-        raise ValueError("level='inductor' captures inference only")
+    if level == "inductor" and not torch.cuda.is_available():
+        raise RuntimeError(
+            'level="inductor" needs a CUDA device: Inductor gives its kernels '
+            'as a graph only for Triton. level="aten" runs anywhere'
+        )
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model is a {type(model).__name__}, expected a torch.nn.Module"
+        )
     if not isinstance(args, (list, tuple)):
         raise TypeError(
             f"args is a {type(args).__name__}, expected a tuple such as (x,)"
         )
     call = Call(args, kwargs)
-    if level == "inductor":
-        captured = _fused(model, call)
-    else:
-        captured = _of_aten(model, call, train, loss)
+    gm, values, signature = (
+        joint(model, call, loss) if train else exported(model, call)
+    )
+    traced = (_fused if level == "inductor" else _traced)(gm, values)
+    captured = Capture(traced, values, signature)
     costs = os.fspath(costs)
     if costs == "measure":
         measure(captured.traced, captured.args)
@@ -298,6 +278,9 @@ class _Streams:
         with torch.no_grad():
             captured.traced.gm(*own)  # kernels are tuned at their first call
         torch.cuda.synchronize()
+        # As a capture does at its begin: what is counted is its own.
+        gc.collect()
+        torch.cuda.empty_cache()
         before = torch.cuda.memory_reserved()
         self.graph = cuda.capture(captured.traced, schedule, own)
         #: What the graph's pool takes: its buffers, as the streams reuse them.

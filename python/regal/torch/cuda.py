@@ -13,12 +13,20 @@ the price of no wait: their edges are the same, and the graph keeps their
 priority (PyTorch 2.10 and later; earlier ones ignore it).
 
 Graphs that are only timed, one after the other, share their memory (`Workshop`).
+
+Other threads may use the device while a graph is recorded. CUDA lets them
+allocate and make handles (capture mode `thread_local`), and the streams that are
+recorded are ours alone: `torch.cuda.Stream` gives the same 32 to everybody, and
+what another thread issued there would be recorded too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import sys
+import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
@@ -37,16 +45,29 @@ _ROUNDS_S = 0.08
 _KEPT = 32
 #: For `torch.cuda.Stream`: lower numbers come first.
 _URGENT = -1
-#: CUDA's streams of a priority that PyTorch gives out.
+#: CUDA's streams of a priority; each has memory of its own in a capture.
 _STREAMS = 32
+#: For `cuStreamCreateWithPriority`: no order with the default stream.
+_NON_BLOCKING = 1
+#: Held while a device's lanes are in use: threads take turns.
+RECORDING = threading.RLock()
 
 
 class Captured:
     """A CUDA graph, and the tensors that its replay fills."""
 
-    def __init__(self, graph, results: List[Any], args: Sequence[Any]):
+    def __init__(
+        self,
+        graph,
+        results: List[Any],
+        args: Sequence[Any],
+        turns: Optional["Turns"] = None,
+    ):
         self.graph = graph
         self.results = results
+        #: Of replays: results may still be read on the stream of the last one,
+        #: although nobody holds them.
+        self._turns = turns
         #: Whether results are copied before they are handed out.
         self.is_copied = False
         #: Places of results that are handed out as copies, and as new tensors
@@ -65,6 +86,8 @@ class Captured:
         self._idle = [(s, torch._C._storage_Use_Count(s)) for s in storages]
 
     def replay(self) -> None:
+        if self._turns is not None:
+            self._turns.take()
         self.graph.replay()
 
     def lend(self, places: Sequence[int]) -> None:
@@ -113,15 +136,16 @@ class Lanes:
     """CUDA's streams for the streams of a schedule: two each, one of them for
     urgent kernels.
 
-    PyTorch has 32 of each priority and gives them out in turn. A schedule may
-    have more streams; then some share a lane and follow each other. They must
-    share both of its streams: memory that was freed in a lane goes to the next
-    kernel that asks for it there, and that one must start after all before it.
+    A schedule may have more streams than there are lanes; then some share one
+    and follow each other. They must share both of its streams: memory that was
+    freed in a lane goes to the next kernel that asks for it there, and that one
+    must start after all before it.
     """
 
     def __init__(self) -> None:
-        lanes = zip(_distinct_streams(0), _distinct_streams(_URGENT))
-        self._lanes = list(lanes)
+        self._lanes = [
+            (_new_stream(0), _new_stream(_URGENT)) for _ in range(_STREAMS)
+        ]
 
     def lane_of(self, stream: int) -> int:
         return stream % len(self._lanes)
@@ -133,12 +157,32 @@ class Lanes:
         return self._lanes[self.lane_of(stream)][1]
 
 
-def _distinct_streams(priority: int) -> List[torch.cuda.Stream]:
-    found: Dict[Any, torch.cuda.Stream] = {}
-    for _ in range(2 * _STREAMS):
-        stream = torch.cuda.Stream(priority=priority)
-        found.setdefault(stream.cuda_stream, stream)
-    return list(found.values())[:_STREAMS]
+@functools.lru_cache(maxsize=None)
+def _lanes_of(gpu: int) -> Lanes:
+    with torch.cuda.device(gpu):
+        return Lanes()
+
+
+def current_lanes() -> Lanes:
+    """Of the current device; to be used while `RECORDING` is held."""
+    return _lanes_of(torch.cuda.current_device())
+
+
+def _new_stream(priority: int) -> torch.cuda.Stream:
+    """On the current device, for as long as the process lives."""
+    torch.cuda.current_stream().synchronize()  # makes its context the current one
+    handle = ctypes.c_void_p()
+    status = _driver().cuStreamCreateWithPriority(
+        ctypes.byref(handle), _NON_BLOCKING, priority
+    )
+    if status:
+        raise RuntimeError(f"CUDA's driver makes no stream: error {status}")
+    return torch.cuda.ExternalStream(handle.value)
+
+
+@functools.lru_cache(maxsize=None)
+def _driver() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1")
 
 
 class Workshop:
@@ -151,7 +195,7 @@ class Workshop:
     """
 
     def __init__(self) -> None:
-        self.lanes = Lanes()
+        self.lanes = current_lanes()
         self._pool = torch.cuda.graph_pool_handle()
         #: A pool lives as long as a graph of it.
         self._last: Optional[torch.cuda.CUDAGraph] = None
@@ -161,7 +205,9 @@ class Workshop:
         self, graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream
     ) -> Iterator[None]:
         with torch.cuda.stream(stream):
-            graph.capture_begin(pool=self._pool)
+            graph.capture_begin(
+                pool=self._pool, capture_error_mode="thread_local"
+            )
             try:
                 yield
             finally:
@@ -179,20 +225,45 @@ def capture(
 
     What was captured in a workshop can be timed, but has no results.
     """
-    lanes = workshop.lanes if workshop else Lanes()
-    recorder = _Recorder(traced, schedule, args, lanes)
-    recorder.main.wait_stream(torch.cuda.current_stream())
-    graph = torch.cuda.CUDAGraph()
-    recording = (
-        workshop.recording(graph, recorder.main)
-        if workshop
-        else torch.cuda.graph(graph, stream=recorder.main)
-    )
-    with torch.no_grad(), recording:
-        results = recorder.record()
+    with RECORDING:
+        lanes = workshop.lanes if workshop else current_lanes()
+        recorder = _Recorder(traced, schedule, args, lanes)
+        recorder.main.wait_stream(torch.cuda.current_stream())
+        graph = torch.cuda.CUDAGraph()
+        recording = (
+            workshop.recording(graph, recorder.main)
+            if workshop
+            else _recording(graph, recorder.main)
+        )
+        with torch.no_grad(), recording:
+            results = recorder.record()
     # Holders of the results' memory are counted: views of it are none.
     recorder.env.clear()
-    return Captured(graph, [] if workshop else results, args)
+    if workshop:
+        return Captured(graph, [], args)
+    turns = Turns(torch.cuda.current_device())
+    return Captured(graph, results, args, turns)
+
+
+@contextlib.contextmanager
+def _recording(
+    graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream
+) -> Iterator[None]:
+    """With memory of its own, also for the workspaces of cuBLAS, which PyTorch
+    keeps for each stream: another graph may run at the same time. They take 32
+    MB each on a recent GPU; those of a workshop are given back here."""
+    _clear_workspaces()
+    try:
+        with torch.cuda.graph(
+            graph, stream=stream, capture_error_mode="thread_local"
+        ):
+            yield
+    finally:
+        _clear_workspaces()
+
+
+def _clear_workspaces() -> None:
+    torch._C._cuda_clearCublasWorkspaces()
 
 
 class _Recorder:
@@ -208,9 +279,18 @@ class _Recorder:
         self.first = launches[0].stream if launches else 0
         #: Where the capture begins and ends: the stream of the first launch.
         self.main = lanes.plain(self.first)
+        self.current: Optional[torch.cuda.Stream] = None
 
     def record(self) -> List[Any]:
         """Returns the program's results."""
+        self.use(self.main)
+        try:
+            self.issue_all()
+            return self.traced.results(self.env)
+        finally:
+            self.use(self.main)
+
+    def issue_all(self) -> None:
         for buffer in self.schedule.early:
             self.allocate(buffer)
         start = torch.cuda.Event()
@@ -225,19 +305,25 @@ class _Recorder:
         for stream in self.latest.values():
             if stream is not self.main:
                 self.main.wait_stream(stream)
-        return self.traced.results(self.env)
+
+    def use(self, stream: torch.cuda.Stream) -> None:
+        """Makes it the current one: what is allocated and issued is its own.
+        Whoever records has noted the current stream, and sets it back."""
+        if stream is not self.current:
+            torch.cuda.set_stream(stream)
+            self.current = stream
 
     def launch(self, launch: Launch) -> None:
         stream = self.stream_of(launch)
         for other in launch.waits:
             stream.wait_event(self.events[other])
         self.traced.release(launch.releases, self.env)
-        node = self.traced.kernels[launch.kernel]
-        with torch.cuda.stream(self.lanes.plain(launch.stream)):
+        if launch.allocates:
+            self.use(self.lanes.plain(launch.stream))
             for buffer in launch.allocates:
                 self.allocate(buffer)
-        with torch.cuda.stream(stream):
-            self.traced.step(node, self.env)
+        self.use(stream)
+        self.traced.step(self.traced.kernels[launch.kernel], self.env)
         if launch.is_awaited:
             event = torch.cuda.Event()
             event.record(stream)

@@ -19,14 +19,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import re
 import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
+from torch._functorch import config as functorch
 from torch._inductor import config
 from torch._inductor.codecache import LambdaFuture, PyCodeCache
 from torch._inductor.codegen import common, wrapper, wrapper_fxir
+from torch._inductor.compile_fx import compile_fx, compile_fx_inner
 from torch._subclasses.fake_tensor import FakeTensor
 
 from .trace import Unsupported
@@ -193,6 +196,53 @@ class PlannedCodegen(wrapper_fxir.WrapperFxCodegen):
             if isinstance(node.target, TritonLaunch):
                 node.target.kernel  # waits for its compilation
         return type(self).receiver(gm)
+
+
+def lower(
+    gm: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    compile_one: Callable,
+    settings: Optional[Dict[str, Any]] = None,
+) -> Callable:
+    """Takes a graph apart as `torch.compile` does, and gives each of the graphs
+    that come of it (inference, or forward and backward) to `compile_one`."""
+    # AOTAutograd's cache would return what plain Inductor has compiled.
+    with functorch.patch(enable_autograd_cache=False):
+        return compile_fx(
+            gm,
+            example_inputs,
+            inner_compile=compile_one,
+            config_patches=settings or None,
+        )
+
+
+def compile_kernels(
+    receiver: Callable[[torch.fx.GraphModule], Callable],
+    gm: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    **kwargs: Any,
+) -> Callable:
+    """What `receiver` makes of Inductor's kernels of a lowered graph."""
+    with compiling(receiver):
+        return compile_fx_inner(
+            gm, example_inputs, **{**kwargs, "fx_wrapper": True}
+        )
+
+
+def fused_kernels(
+    gm: torch.fx.GraphModule, example_inputs: Sequence[Any]
+) -> torch.fx.GraphModule:
+    """Inductor's kernels of a graph that writes no input, with the same inputs
+    and results."""
+    found: List[torch.fx.GraphModule] = []
+
+    def receive(kernels: torch.fx.GraphModule) -> Callable:
+        found.append(kernels)
+        return kernels.forward
+
+    with torch.no_grad():
+        lower(gm, example_inputs, functools.partial(compile_kernels, receive))
+    return found[0]
 
 
 def _settings() -> Dict[str, Any]:

@@ -23,7 +23,7 @@ import torch
 from torch.fx import Node
 
 from ..streams.schedule import one_stream
-from .cuda import Workshop
+from .cuda import RECORDING, Workshop
 from .trace import Traced
 
 _IN_A_ROW = 6
@@ -42,7 +42,13 @@ def _description(value: Any) -> Any:
 
 def _time_on_gpu(workshop: Workshop, call: Callable) -> float:
     """Nanoseconds of one call, launched many times from a CUDA graph."""
-    stream = workshop.lanes.plain(0)
+    with RECORDING:
+        return _time_on_lane(workshop, workshop.lanes.plain(0), call)
+
+
+def _time_on_lane(
+    workshop: Workshop, stream: torch.cuda.Stream, call: Callable
+) -> float:
     stream.wait_stream(torch.cuda.current_stream())  # for what it reads
     with torch.cuda.stream(stream):
         call()

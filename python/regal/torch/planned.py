@@ -20,6 +20,7 @@ from typing import (
 )
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..streams.schedule import Schedule, one_stream
 from ..streams.trials import ONE_STREAM, Candidate, Settings, choose
@@ -220,7 +221,10 @@ class PlannedGraph:
 
     def _try_to_prepare(self, args: Sequence[Any]) -> None:
         try:
-            self.prepare(args)
+            # At a first call PyTorch looks at every op by such a mode, which
+            # takes longer than to record it.
+            with _disable_current_modes():
+                self.prepare(args)
         except Exception as error:  # an op that cannot be captured, say
             warn(self.kind, error)
             self._plain = self._compile_plainly()

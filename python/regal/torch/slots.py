@@ -95,11 +95,6 @@ class Slots:
         self._seen: collections.deque = collections.deque(maxlen=8)
         self._addresses: Dict[int, Set[int]] = {i: set() for i in self.static}
 
-    @property
-    def addresses(self) -> tuple:
-        """Of the inputs of the last call that came at new ones."""
-        return self._last
-
     def call(self, args: Sequence[Any]) -> Optional[List[Any]]:
         """The results for these inputs; None if no capture can serve."""
         captured = self._direct(args)

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans on a real GPU. Everywhere else these tests are skipped."""
+import gc
+import threading
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+if not torch.cuda.is_available():
+    pytest.skip("there is no GPU", allow_module_level=True)
+
+import regal  # noqa: E402
+import regal.torch as rt  # noqa: E402
+from regal.torch import calibration  # noqa: E402
+from torch import nn  # noqa: E402
+
+QUICK = {"seconds": 0.5, "search_seconds": 0.02}
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+
+
+class Branches(nn.Module):
+    """Convolutions side by side, joined by a concatenation."""
+
+    def __init__(self, width=32):
+        super().__init__()
+        self.branches = nn.ModuleList(
+            nn.Sequential(
+                nn.Conv2d(width, width, size, padding=size // 2),
+                nn.BatchNorm2d(width),
+                nn.ReLU(),
+            )
+            for size in (1, 3, 5, 3)
+        )
+        self.head = nn.Linear(4 * width, 7)
+
+    def forward(self, x):
+        joined = torch.cat([branch(x) for branch in self.branches], 1)
+        return self.head(joined.mean((2, 3)))
+
+
+def images(batch=2):
+    return torch.randn(batch, 32, 14, 14, device="cuda")
+
+
+def steps_of(model, function, batches):
+    """Losses and gradients of some steps of gradient descent."""
+    found = []
+    for x in batches:
+        loss = function(x).square().mean()
+        loss.backward()
+        gradients = [p.grad.clone() for p in model.parameters()]
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= 0.1 * p.grad
+                p.grad = None
+        found.append((loss.detach().clone(), gradients))
+    return found
+
+
+def assert_close(found, expected, tolerance=2e-3):
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_a_model_runs_by_its_plan_and_results_are_eagers():
+    model = Branches().eval().cuda()
+    compiled = rt.compile(model, (images(),), **QUICK)
+    (report,) = compiled.regal.reports
+    assert len(report.tried) > 5 and report.kernels > 4
+    assert report.chosen.measured_us <= report.by_label("one stream")
+    with torch.no_grad():
+        held = []
+        for _ in range(6):
+            x = images()
+            held.append((x, compiled(x)))
+        for x, found in held:  # none was overwritten by a later call
+            assert_close(found, model(x))
+        x = images(5)
+        assert_close(compiled(x), model(x))
+    assert len(compiled.regal.reports) == 2  # another shape, another graph
+
+
+def test_the_backend_has_a_name_and_options():
+    model, x = Branches().eval().cuda(), images()
+    compiled = torch.compile(model, backend="regal", dynamic=False, options=QUICK)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        assert_close(compiled(x), model(x))
+
+
+def test_training_has_the_gradients_and_buffers_of_eager():
+    """With a new batch at each step, and weights that change."""
+    model, same = Branches().cuda(), Branches().cuda()
+    same.load_state_dict(model.state_dict())
+    compiled = rt.compile(model, **QUICK)
+    batches = [images(4) for _ in range(6)]
+    found = steps_of(model, compiled, batches)
+    assert_close(found, steps_of(same, same, batches), 1e-2)
+    assert_close(list(model.buffers()), list(same.buffers()), 1e-2)
+    assert {r.kind for r in compiled.regal.reports} == {"forward", "backward"}
+
+
+def test_forward_passes_may_come_before_their_backward_passes():
+    model = Branches().cuda()
+    compiled = rt.compile(model, **QUICK)
+    batches = [images(4) for _ in range(4)]
+    for function in (compiled, compiled, model):
+        losses = [function(x).square().mean() for x in batches]
+        for loss in reversed(losses):
+            loss.backward()
+        gradients = [p.grad for p in model.parameters()]
+        for p in model.parameters():
+            p.grad = None
+        if function is compiled:
+            found = gradients
+    assert_close(found, gradients, 1e-2)
+
+
+def test_random_numbers_differ_from_call_to_call():
+    model = nn.Sequential(nn.Linear(64, 64), nn.Dropout(0.5)).cuda()
+    compiled = rt.compile(model, **QUICK)
+    x = torch.ones(256, 64, device="cuda")
+    with torch.no_grad():
+        kept = [compiled(x) != 0 for _ in range(3)]
+    assert not torch.equal(kept[0], kept[1]) and not torch.equal(kept[1], kept[2])
+    for some in kept:
+        assert 0.4 < some.float().mean() < 0.6
+
+
+def test_an_argument_that_the_model_writes_is_written():
+    def function(x, count):
+        count.add_(x.sum())
+        return x * 2
+
+    compiled = rt.compile(function, **QUICK)
+    count = torch.zeros((), device="cuda")
+    for step in range(1, 5):
+        x = torch.ones(8, device="cuda")
+        assert compiled(x, count).tolist() == [2.0] * 8
+        assert count.item() == 8.0 * step
+
+
+def test_threads_and_streams_may_call_at_the_same_time():
+    model = Branches().eval().cuda()
+    compiled = rt.compile(model, (images(),), **QUICK)
+    wrong = []
+
+    def call(number):
+        generator = torch.Generator("cuda").manual_seed(number)
+        stream = torch.cuda.Stream()
+        with torch.no_grad(), torch.cuda.stream(stream):
+            for _ in range(30):
+                x = torch.randn(2, 32, 14, 14, device="cuda", generator=generator)
+                found = compiled(x)
+                if not torch.allclose(found, model(x), rtol=1e-2, atol=1e-2):
+                    wrong.append(number)
+
+    def call_and_note(number):
+        try:
+            call(number)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [
+        threading.Thread(target=call_and_note, args=(n,)) for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("why, function", [
+    ("values decide", lambda x: x * 2 if x.sum().item() > 0 else x),
+    ("on the host", lambda x: x.nonzero()),
+])
+def test_what_cannot_be_planned_is_left_to_inductor(why, function):
+    compiled = rt.compile(function, **QUICK)
+    x = torch.ones(8, device="cuda")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            assert torch.equal(compiled(x), function(x)), why
+
+
+@pytest.mark.parametrize("level", ["aten", "inductor"])
+@pytest.mark.parametrize("train", [False, True])
+def test_a_captured_model_runs_on_streams(level, train):
+    model, x = Branches().train(train).cuda(), images()
+    captured = rt.capture(model, (x,), level=level, train=train)
+    assert all(k.run_ns > 0 for k in captured.program.kernels)
+    machine = regal.Machine(devices=3, latency="2us", transfers="overlapped")
+    plan = regal.optimize(captured.graph, machine, time=0.1)
+    run = rt.apply(plan)
+    x = images()
+    buffers = [b.clone() for b in model.buffers()]
+    found = run(x)
+    after = [b.clone() for b in model.buffers()]
+    with torch.no_grad():
+        for buffer, old in zip(model.buffers(), buffers):
+            buffer.copy_(old)
+    if train:
+        loss = model(x).float().square().mean()
+        loss.backward()
+        expected = [loss.detach(), *(p.grad for p in model.parameters())]
+    else:
+        with torch.no_grad():
+            expected = [model(x)]
+    assert_close(found, expected, 1e-2)
+    assert_close(after, list(model.buffers()), 1e-2)
+    assert run.peak_bytes[0] > 0
+    us = rt.predict(plan, rt.Sharing())
+    assert 1 < us < 1e5
+
+
+def test_a_plan_for_several_devices_runs_on_one_gpu():
+    model, x = Branches().eval().cuda(), images()
+    captured = rt.capture(model, (x,))
+    plan = regal.optimize(captured.graph, regal.Machine(devices=2), time=0.1)
+    run = rt.apply(plan, on=["cuda:0", "cuda:0"])
+    with torch.no_grad():
+        for _ in range(5):
+            x = images()
+            assert_close(run(x)[0], model(x))
+
+
+def test_memory_does_not_grow_from_call_to_call():
+    model = Branches().cuda()
+    compiled = rt.compile(model, **QUICK)
+    steps_of(model, compiled, [images(4) for _ in range(30)])
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    steps_of(model, compiled, [images(4) for _ in range(60)])
+    torch.cuda.synchronize()
+    assert torch.cuda.memory_allocated() <= before + (1 << 20)
+
+
+class Products(nn.Module):
+    """Matrix products whose sums cuBLAS splits, side by side."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList(nn.Linear(8192, 64) for _ in range(6))
+
+    def forward(self, x):
+        return torch.stack([torch.relu(part(x)) for part in self.parts]).sum(0)
+
+
+def test_two_models_run_at_the_same_time():
+    """Each has workspaces of cuBLAS of its own."""
+    models = [Products().eval().cuda() for _ in range(2)]
+    x = torch.randn(16, 8192, device="cuda")
+    compiled = [rt.compile(model, (x,), **QUICK) for model in models]
+    with torch.no_grad():
+        expected = [model(x) for model in models]
+        streams = [torch.cuda.Stream() for _ in models]
+        found = [[], []]
+        torch.cuda.synchronize()
+        for _ in range(50):
+            for at, stream in enumerate(streams):
+                with torch.cuda.stream(stream):
+                    found[at].append(compiled[at](x).clone())
+        torch.cuda.synchronize()
+    for results, right in zip(found, expected):
+        for result in results:
+            assert_close(result, right, 1e-2)
+
+
+def test_what_planning_used_is_given_back():
+    model, x = Branches().eval().cuda(), images()
+    torch.cuda.empty_cache()
+    before = torch.cuda.memory_reserved()
+    compiled = rt.compile(model, (x,), **QUICK)
+    with torch.no_grad():
+        compiled(x)
+    gc.collect()
+    torch.cuda.empty_cache()
+    streams = compiled.regal.graphs[0].schedule.streams
+    # A workspace of cuBLAS and some blocks for each stream, of two captures.
+    assert torch.cuda.memory_reserved() - before < 2 * streams * (64 << 20)
+
+
+def test_calibration_is_kept_for_the_gpu(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert calibration.load_calibration() is None
+    found = rt.calibrate(seconds=0.3)
+    assert calibration.load_calibration() == found
+    assert found.fill > 0 and found.exponent >= 0 and found.crossing_ns >= 0

@@ -76,5 +76,6 @@ install_packages "$work"/regal-*.whl pytest networkx torch==2.11.0 \
 run_tests -p no:logging python/tests/test_torch.py \
   python/tests/test_models.py \
   python/tests/test_backend.py python/tests/test_constants.py \
-  python/tests/test_cuda_order.py \
+  python/tests/test_cuda_order.py python/tests/test_lowering.py \
+  python/tests/test_gpu.py \
   'python/tests/test_data.py::test_graphs_of_this_kind[torch]'

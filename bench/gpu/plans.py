@@ -34,7 +34,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from case import ACTIONS, by_program, one, signal_all  # noqa: E402
+from case import ACTIONS, alone, by_program, one, signal_all  # noqa: E402
 
 
 #: Models that come first, and for which max-autotune is measured.
@@ -140,8 +140,8 @@ def main():
         [int(b) for b in given.batches.split(",")], given.modes.split(","),
     )
     known = known_cases(given.done)
-    data = first_data()
-    print(f"calibrated: {data['sharing']}, {end - time.time():.0f} s left", flush=True)
+    data = first_data("measure" in actions)
+    print(f"{data['sharing']}, {end - time.time():.0f} s left", flush=True)
     path = os.path.join(given.out, "plans.json")
     os.makedirs(given.out, exist_ok=True)
 
@@ -178,23 +178,25 @@ def known_cases(paths):
     return known
 
 
-def first_data():
-    """What describes the run; calibrates the device if it is new."""
+def first_data(is_predicted):
+    """What describes the run; calibrates the device if it is new, and if plans
+    are to be predicted."""
     import regal
     import torch
-    from regal.streams.sharing import fit
+    from regal.streams.sharing import Sharing, fit
     from regal.torch.calibration import keep, load_calibration, observe
 
     data = {"device": torch.cuda.get_device_name(),
             "build": f"{regal.__build__}, torch {torch.__version__}",
             "rows": []}
     sharing = load_calibration()
-    if sharing is None:
-        observations = observe()
+    if sharing is None and is_predicted:
+        with alone():
+            observations = observe()
         data["calibration"] = by_program(observations)
         sharing = fit(observations)
         keep(sharing)
-    data["sharing"] = vars(sharing)
+    data["sharing"] = vars(sharing or Sharing())
     return data
 
 

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables and a figure of what plans.py measured.
 
-  report.py FOLDER DUMP.json... [--again DUMP.json]... [--calibration DUMP.json]
+  report.py FOLDER DUMP.json... [--sharing used|shipped|DUMP.json]
 
 Writes FOLDER/plans.csv (a row per model, batch and mode), predictions.csv (a
 row per plan that was tried at batch 1), README.md with both as tables, and, by
-gnuplot, predictions.svg. Of two rows for one case the later dump's counts. Cases
-that were measured again for comparison stand in tables of their own. The
+gnuplot, predictions.svg. Of two rows for one case the later dump's counts. What
+the folder has of cases that are not in the dumps stays, and so do times of
+max-autotune; rows of cases that were measured again go to earlier.csv. The
 dumps themselves have every plan of every model and are not kept. Predicted times
-are made here, by the package regal: with the numbers that were used, or with
-those that fit what was observed in the calibration of a dump.
+are made here, by the package regal: with the numbers that the run's calibration
+found, with those that the package ships, or with those that fit what another
+dump's calibration observed.
 """
 import argparse
 import csv
@@ -76,7 +78,7 @@ def bounded(row):
 
 def plan_rows(rows):
     for row in rows.values():
-        if not row.get("regal_us") or row["warnings"]:
+        if not row.get("regal_us") or row.get("warnings"):
             continue
         row = bounded(row)
         row.update(speedup=speedup(row), call_speedup=call_speedup(row),
@@ -97,11 +99,13 @@ def shown(value):
     return "" if value is None else value
 
 
-def calibrated(path):
-    """The numbers that fit the calibration of a dump; None without one."""
-    if path is None:
+def sharing_by(name):
+    """The numbers to predict with; None: those of each row."""
+    if name == "used":
         return None
-    with open(path, encoding="utf-8") as file:
+    if name == "shipped":
+        return Sharing()
+    with open(name, encoding="utf-8") as file:
         graphs = json.load(file)["calibration"]
     observations = []
     for graph in graphs:
@@ -145,9 +149,41 @@ def predicted(graph, plan, sharing):
 
 def write_csv(path, fields, rows):
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        writer = csv.DictWriter(file, fields, lineterminator="\n",
+                                extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def read_csv(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def key_of(row):
+    return row["model"], int(row["batch"]), row["mode"]
+
+
+def with_earlier(new, known, tuned):
+    """All rows, and those of `known` that new ones take the place of.
+
+    Of a case that is only in `tuned` max-autotune was measured alone.
+    """
+    found = {key_of(row): row for row in new}
+    replaced = [
+        row for row in known
+        if key_of(row) in found and row["build"] != found[key_of(row)]["build"]
+    ]
+    for row in known:
+        kept = found.setdefault(key_of(row), row)
+        kept["max_autotune_us"] = kept["max_autotune_us"] or row["max_autotune_us"]
+    for key, us in tuned.items():
+        if key in found:
+            found[key]["max_autotune_us"] = shown(us)
+    order = sorted(found, key=lambda key: (key[2], key[1]))
+    return [found[key] for key in order], replaced
 
 
 def errors(rows, column):
@@ -173,22 +209,28 @@ def plan_table(rows):
                f"{float(row['speedup']):.2f} | {float(row['call_speedup']):.2f} |")
 
 
-def again_table(rows, again):
-    """Two measurements of the same cases."""
-    before = {(r["model"], r["batch"], r["mode"]): r for r in rows}
+def earlier_table(plans, earlier):
+    """Earlier measurements of the same cases."""
+    now = {key_of(row): row for row in plans}
     yield ("| model | batch | mode | reduce-overhead | one stream | plan | call | "
            "planning, s | speedup | speedup above |")
     yield "|---" * 10 + "|"
-    for row in again:
-        key = row["model"], row["batch"], row["mode"]
-        if key in before:
-            times = " | ".join(
-                number(row[t + "_us"])
-                for t in ("reduce_overhead", "one_stream", "regal", "call")
-            )
-            yield (f"| {' | '.join(map(str, key))} | {times} | "
-                   f"{float(row['planning_s']):.1f} | {float(row['speedup']):.2f} | "
-                   f"{float(before[key]['speedup']):.2f} |")
+    for row in earlier:
+        times = " | ".join(
+            number(row[t + "_us"])
+            for t in ("reduce_overhead", "one_stream", "regal", "call")
+        )
+        yield (f"| {' | '.join(map(str, key_of(row)))} | {times} | "
+               f"{float(row['planning_s']):.1f} | {float(row['speedup']):.2f} | "
+               f"{float(now[key_of(row)]['speedup']):.2f} |")
+
+
+def by_build(rows):
+    """The build with the most rows first."""
+    found = {}
+    for row in rows:
+        found.setdefault(row["build"], []).append(row)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
 def prediction_table(rows):
@@ -220,7 +262,7 @@ set ylabel 'predicted, us'
 set title "the search's model"
 plot x lc rgb '#888888', 'predictions.csv' every ::1 using 3:4 \
   pt 7 ps .5 lc rgb '#0072b2'
-set title 'with sharing, calibrated on other networks'
+set title 'with sharing, fitted to other networks'
 plot x lc rgb '#888888', 'predictions.csv' every ::1 using 3:5 \
   pt 7 ps .5 lc rgb '#d55e00'
 """
@@ -230,37 +272,45 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
     parser.add_argument("dumps", nargs="+")
-    parser.add_argument("--again", metavar="DUMP", action="append", default=[])
-    parser.add_argument("--calibration", metavar="DUMP")
+    parser.add_argument("--sharing", default="used")
     given = parser.parse_args()
-    folder, sharing = given.folder, calibrated(given.calibration)
+    folder, sharing = given.folder, sharing_by(given.sharing)
     rows = merged(given.dumps)
-    rows = dict(sorted(rows.items(), key=lambda r: (r[0][2], r[0][1])))
-    plans, predictions = list(plan_rows(rows)), list(prediction_rows(rows, sharing))
+    tuned = {key: row["max_autotune_us"] for key, row in rows.items()
+             if row.get("max_autotune_us")}
+    plans, replaced = with_earlier(
+        list(plan_rows(rows)), read_csv(os.path.join(folder, "plans.csv")), tuned
+    )
+    earlier = read_csv(os.path.join(folder, "earlier.csv")) + replaced
+    predictions = (list(prediction_rows(rows, sharing))
+                   or read_csv(os.path.join(folder, "predictions.csv")))
     write_csv(os.path.join(folder, "plans.csv"), PLAN_FIELDS, plans)
+    write_csv(os.path.join(folder, "earlier.csv"), PLAN_FIELDS, earlier)
     write_csv(os.path.join(folder, "predictions.csv"), PREDICTION_FIELDS,
               predictions)
-    builds = sorted({f"{r['device']}, {r['build']}" for r in plans})
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        print("# Plans on a GPU\n\nMade by bench/gpu/plans.py and "
-              "bench/gpu/report.py; docs/torch.md says what the columns are. "
-              "Microseconds.\n", file=file)
-        print("\n".join(f"- {b}" for b in builds) + "\n", file=file)
-        print("\n".join(plan_table(plans)) + "\n", file=file)
-        repeated = []
-        for path in given.again:
-            again = list(plan_rows(merged([path])))
-            repeated += again
-            print(f"## Measured again, {again[0]['build'].split(',')[0]})\n\n"
-                  + "\n".join(again_table(plans, again)) + "\n", file=file)
-        write_csv(os.path.join(folder, "again.csv"), PLAN_FIELDS, repeated)
-        print("Left to Inductor:\n\n" + "\n".join(left_out(rows)) + "\n",
+        print("\n".join(page(plans, earlier, predictions, left_out(rows))),
               file=file)
-        print("## Predicted and measured\n\n"
-              "Mean relative error of the predicted times of plans that were "
-              "tried at batch 1.\n\n" + "\n".join(prediction_table(predictions))
-              + "\n\n![Predicted against measured](predictions.svg)", file=file)
     subprocess.run(["gnuplot"], input=FIGURE, text=True, cwd=folder, check=True)
+
+
+def page(plans, earlier, predictions, reasons):
+    """The lines of README.md."""
+    yield ("# Plans on a GPU\n\nMade by bench/gpu/plans.py and "
+           "bench/gpu/report.py; docs/torch.md says what the columns are. "
+           "Microseconds.")
+    for build, some in by_build(plans).items():
+        yield f"\n## {some[0]['device']}, {build}\n"
+        yield from plan_table(some)
+    yield "\nLeft to Inductor:\n"
+    yield from reasons
+    yield ("\n## Predicted and measured\n\nMean relative error of the predicted "
+           "times of plans that were tried at batch 1.\n")
+    yield from prediction_table(predictions)
+    yield "\n![Predicted against measured](predictions.svg)"
+    for build, some in by_build(earlier).items():
+        yield f"\n## Measured earlier, {build.split(',')[0]})\n"
+        yield from earlier_table(plans, some)
 
 
 if __name__ == "__main__":

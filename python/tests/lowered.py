@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lowers models by Inductor for a GPU that is not there: lowered.py
+
+Run by test_lowering.py, in a process of its own: what asks CUDA for anything is
+replaced. Inductor writes its kernels and launches; Triton compiles nothing.
+Prints a line of JSON for each model.
+"""
+import json
+import types
+
+import torch
+import torch._inductor.fx_passes.joint_graph as joint_graph
+import torch._inductor.fx_passes.post_grad as post_grad
+import torch._inductor.runtime.triton_helpers as triton_helpers
+import torch._prims_common.wrappers as wrappers
+import torch._subclasses.fake_tensor as fake_tensor
+import triton
+from torch import nn
+from torch._dynamo.device_interface import CudaInterface
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+from triton.backends.compiler import GPUTarget
+
+GPU = torch.device("cuda:0")
+H200 = types.SimpleNamespace(
+    name="NVIDIA H200", major=9, minor=0, multi_processor_count=132,
+    total_memory=150_000_000_000, regs_per_multiprocessor=65536, warp_size=32,
+    max_threads_per_multi_processor=2048, max_threads_per_block=1024,
+    shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
+    L2_cache_size=60 << 20, gcnArchName="",
+)
+
+
+class Driver:
+    """Of Triton, which asks it what to compile for."""
+
+    def get_current_target(self):
+        return GPUTarget("cuda", 90, 32)
+
+    def get_current_device(self):
+        return 0
+
+    def get_active_torch_device(self):
+        return GPU
+
+
+def returning(value):
+    return lambda *args, **kwargs: value
+
+
+def pretend():
+    """Answers for those who ask whether there is a GPU, and which."""
+    torch._inductor.config.compile_threads = 1  # in this process
+    for name, value in {
+        "is_available": True, "device_count": 1, "current_device": 0,
+        "get_device_properties": H200, "get_device_capability": (9, 0),
+        "get_device_name": H200.name, "synchronize": None, "_lazy_init": None,
+        "_exchange_device": 0, "_maybe_exchange_device": 0,
+        "get_rng_state": torch.zeros(16, dtype=torch.uint8),
+        "set_rng_state": None,
+    }.items():
+        setattr(torch.cuda, name, returning(value))
+    for owner, name, value in (
+        (CudaInterface, "is_available", True),
+        (CudaInterface, "current_device", 0),
+        (CudaInterface, "get_device_properties", H200),
+        (CudaInterface, "get_compute_capability", 90),
+        (CudaInterface, "get_raw_stream", 0),
+        (CudaInterface.Worker, "get_device_properties", H200),
+        (CachingAutotuner, "precompile", None),
+    ):
+        setattr(owner, name, staticmethod(returning(value)))
+    triton.runtime.driver.set_active(Driver())
+    triton_helpers.set_driver_to_gpu = returning(None)
+    fake_tensor.init_gpu_context = returning(None)
+    # Patterns are made by running them, and constants by computing them.
+    for module in (joint_graph, post_grad):
+        module.lazy_init = returning(None)
+    joint_graph.constant_fold_uniform_value = returning(None)
+    wrappers._safe_copy_out = lambda *, copy_to, **_: copy_to
+
+
+class Odd(nn.Module):
+    """Results that are inputs, views, parameters; a buffer that it writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(8, 8), nn.BatchNorm1d(8)
+        self.register_buffer("calls", torch.zeros(8))
+
+    def forward(self, x, factor, y):
+        self.calls.add_(1)
+        z = self.norm(self.linear(x)) * factor
+        return x, x.view(-1), z, z.t(), y, self.linear.weight, z.sum()
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.branches = nn.ModuleList(
+            nn.Sequential(nn.Conv2d(4, 4, k, padding=k // 2), nn.ReLU())
+            for k in (1, 3, 5)
+        )
+
+    def forward(self, x):
+        return torch.cat([branch(x) for branch in self.branches], 1).mean((2, 3))
+
+
+def lower(name, model, args, train):
+    """The fused kernels of the model, as `regal.torch.capture` gets them."""
+    from regal.torch.captured import _fused
+    from regal.torch.models import Call, exported, joint
+
+    call = Call(args, None)
+    gm, values, signature = (
+        joint(model, call, None) if train else exported(model, call)
+    )
+    for node in gm.graph.nodes:
+        if "device" in node.kwargs:
+            node.kwargs = {**node.kwargs, "device": GPU}
+    gm.recompile()
+    program = _fused(gm, [on_gpu(value) for value in values]).program
+    print(json.dumps({
+        "name": name,
+        "kernels": [kernel.name for kernel in program.kernels],
+        "dependencies": program.dependencies,
+        "fused": sum("triton" in kernel.name for kernel in program.kernels),
+    }), flush=True)
+
+
+MODE = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def on_gpu(value):
+    if not isinstance(value, torch.Tensor):
+        return value
+    with MODE:
+        return torch.empty_strided(
+            value.shape, value.stride(), dtype=value.dtype, device=GPU
+        )
+
+
+def main():
+    pretend()
+    x, image = torch.randn(4, 8), torch.randn(2, 4, 9, 9)
+    lower("odd", Odd().train(), (x, 3, torch.ones(3)), False)
+    lower("branches", Branches().eval(), (image,), False)
+    lower("step", Branches(), (image,), True)
+
+
+if __name__ == "__main__":
+    main()

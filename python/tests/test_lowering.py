@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fused kernels as Inductor gives them, without a GPU (lowered.py)."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+SCRIPT = pathlib.Path(__file__).parent / "lowered.py"
+
+
+@pytest.fixture(scope="module")
+def lowered(tmp_path_factory):
+    cache = tmp_path_factory.mktemp("inductor")
+    found = subprocess.run(
+        [sys.executable, SCRIPT], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(cache)},
+    )
+    assert found.returncode == 0, found.stderr[-3000:]
+    rows = map(json.loads, found.stdout.splitlines())
+    return {row["name"]: row for row in rows}
+
+
+def test_any_result_is_kept(lowered):
+    """There are as many inputs and results as before, which `_fused` checks."""
+    odd = lowered["odd"]
+    assert odd["fused"] >= 3  # the normalisation, the buffer, the sum
+
+
+def test_branches_are_independent_and_fused(lowered):
+    kernels = lowered["branches"]["kernels"]
+    dependencies = lowered["branches"]["dependencies"]
+    convolutions = [at for at, name in enumerate(kernels) if "triton" not in name]
+    assert len(convolutions) == 3
+    for at in convolutions:
+        assert not set(dependencies[at]) & set(convolutions)
+    assert len(kernels) < 12  # bias, relu and concatenation are one each
+
+
+def test_a_training_step_is_one_graph(lowered):
+    step, forward = lowered["step"], lowered["branches"]
+    assert len(step["kernels"]) > 2 * len(forward["kernels"]) - 4
+    assert any("backward" in name for name in step["kernels"])
+    for at, before in enumerate(step["dependencies"]):
+        assert all(other < at for other in before)

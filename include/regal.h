@@ -614,6 +614,9 @@ typedef struct regal_result {
    * improvements some. None for a plan that was given. */
   regal_search_point *history;
   size_t history_count;
+  /* For the caller to set: a run time that was measured, or that a model other
+   * than regal's predicts. The page shows it beside regal's. 0: none. */
+  int64_t expected_ns;
 } regal_result;
 
 /* options->start: the order of the graph's file, if a compiler has scheduled

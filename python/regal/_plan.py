@@ -167,6 +167,18 @@ class Plan(Unchanging):
         return int(self._result.cost.runtime_ns)
 
     @property
+    def expected_ns(self) -> int:
+        """A run time that was measured, or that another model predicts, in
+        nanoseconds; 0: none. The page shows it beside `runtime_ns`."""
+        return int(self._result.expected_ns)
+
+    @expected_ns.setter
+    def expected_ns(self, value: int) -> None:
+        if not 0 <= value < 1 << 63:
+            raise MisuseError(f"expected_ns is {value}, expected 0 or more")
+        self._result.expected_ns = int(value)
+
+    @property
     def peak_bytes(self) -> np.ndarray:
         """The peak memory of each device."""
         return self.cost.peak_bytes

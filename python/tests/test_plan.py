@@ -253,6 +253,18 @@ def test_pages(plan, tmp_path):
         plan.to_html(tmp_path / "absent" / "page.html")
 
 
+def test_a_page_shows_what_the_caller_expects(plan):
+    assert plan.expected_ns == 0
+    assert '"expected":' not in plan.to_html()
+    plan.expected_ns = 9000
+    assert plan.expected_ns == 9000
+    assert '"expected":["9.00 us",9000]' in plan.to_html()
+    for wrong in (-1, 1 << 63):
+        with pytest.raises(regal.MisuseError, match="expected_ns is"):
+            plan.expected_ns = wrong
+    plan.expected_ns = 0
+
+
 def test_a_plan_outlives_everything(demo):
     plan = regal.optimize(demo, regal.Machine(), evaluations=100)
     del demo

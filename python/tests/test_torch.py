@@ -189,6 +189,8 @@ def test_without_a_gpu_only_crossings_are_shared(branches):
     plan = plan_of(captured, 2)
     assert rt.predict(plan) == rt.predict(plan, rt.Sharing())
     free = rt.predict(plan, rt.Sharing(crossing_ns=0))
+    assert plan.expected_ns == round(free * 1e3)
+    assert '"expected":' in plan.to_html()
     assert 0 < free <= rt.predict(plan)
 
 

@@ -34,6 +34,9 @@ static void put_figures(regal_text *text, const regal_result *result,
   regal_text_format(text, ",\n\"figures\":{");
   put_figure(text, "runtime", regal_show_duration(cost->runtime_ns),
              cost->runtime_ns);
+  if (result->expected_ns > 0)
+    put_figure(text, "expected", regal_show_duration(result->expected_ns),
+               result->expected_ns);
   put_figure(text, "peak", regal_show_bytes(cost->max_peak_bytes),
              cost->max_peak_bytes);
   put_figure(text, "moved", regal_show_bytes(used->bytes), used->bytes);

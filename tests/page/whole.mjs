@@ -30,6 +30,22 @@ test("compares plans in a table, and draws those that are chosen", async () => {
   await finish(page);
 });
 
+test("a run time that the caller expects has a column", async () => {
+  const figures = '"figures":{';
+  const text = readFileSync(file("one.html"), "utf8");
+  const expected = `${figures}"expected":["9.9 ms",9900000],`;
+  write("expected.html", text.replace(figures, expected));
+  for (const [name, count] of [
+    ["one.html", 0],
+    ["expected.html", 1],
+  ]) {
+    const page = await open(file(name));
+    assert.equal(await page.locator('#compare [data-key="expected"]').count(), count);
+    assert.equal(await page.locator("#compare th", { hasText: "expected" }).count(), count);
+    await finish(page);
+  }
+});
+
 function brightness(page) {
   return page.evaluate(() => {
     const channels = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);

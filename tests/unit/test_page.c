@@ -165,12 +165,19 @@ static void plans_are_as_elsewhere(void **state) {
   (void)state;
   regal_graph *graph;
   assert_int_equal(sample_graph(context, &graph), REGAL_OK);
-  const regal_result *results[2] = {solve(graph, "auto"), solve(graph, "heft")};
+  regal_result *expected = solve(graph, "auto");
+  const regal_result *results[2] = {expected, solve(graph, "heft")};
+  expected->expected_ns = 12345;
   json_t *data = page_data(results, NULL, 2);
   json_t *plans = json_object_get(data, "plans");
   assert_int_equal(json_array_size(plans), 3);
-  for (size_t i = 0; i < 2; i++)
-    check_plan(json_array_get(plans, i), results[i]);
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *plan = json_array_get(plans, i);
+    const json_t *figures = json_object_get(plan, "figures");
+    check_plan(plan, results[i]);
+    assert_int_equal(entry(figures, "expected", 1), i ? 0 : 12345);
+    assert_int_equal(!json_object_get(figures, "expected"), i);
+  }
   assert_int_equal(
       entry(json_object_get(json_array_get(plans, 2), "figures"), "runtime", 1),
       results[0]->before.runtime_ns);

@@ -83,7 +83,8 @@ def predict(
     plan: Any,
     sharing: Optional[Sharing] = None,
 ) -> float:
-    """Microseconds of a plan on streams of the GPU at hand.
+    """Microseconds of a plan on streams of the GPU at hand. From then on the
+    plan's page has them, too (`Plan.expected_ns`).
 
     :param plan: for a graph of `capture`.
     :param sharing: by default what `calibrate` found for this GPU.
@@ -101,4 +102,6 @@ def predict(
         [int(d) for d in plan.placement],
     )
     found = sharing or load_calibration() or Sharing()
-    return predict_us(program, schedule, found, captured.one_stream_us)
+    us = predict_us(program, schedule, found, captured.one_stream_us)
+    plan.expected_ns = round(us * 1e3)
+    return us

@@ -43,7 +43,7 @@ _ROUND_S = 0.01
 _ROUNDS_S = 0.08
 #: Captures that a `Timer` keeps: about as many as are tried.
 _KEPT = 32
-#: For `torch.cuda.Stream`: lower numbers come first.
+#: A stream's priority: lower numbers come first.
 _URGENT = -1
 #: CUDA's streams of a priority; each has memory of its own in a capture.
 _STREAMS = 32

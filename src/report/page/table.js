@@ -7,6 +7,7 @@ import { listen, showPlans, state } from "./state.js";
 
 const COLUMNS = [
   ["run time", "runtime"],
+  ["expected", "expected"],
   ["bound", "runtime_bound"],
   ["above it", "runtime_gap"],
   ["peak memory", "peak"],
@@ -15,6 +16,12 @@ const COLUMNS = [
   ["transfers", "transfers"],
   ["bytes moved", "moved"],
 ];
+
+// Those of which some plan has a figure.
+function columns() {
+  const { plans } = state.data;
+  return COLUMNS.filter(([, key]) => plans.some((plan) => plan.figures[key]));
+}
 
 function isShown(plan) {
   return state.shown.includes(plan.index);
@@ -54,7 +61,7 @@ function planRow(plan) {
   });
   box.checked = isShown(plan);
   const name = element("label", { for: `show-${plan.index}` }, box, plan.name);
-  const cells = COLUMNS.map(([label, key]) => figureCell(plan, label, key));
+  const cells = columns().map(([label, key]) => figureCell(plan, label, key));
   return element(
     "tr",
     { "data-plan": plan.index },
@@ -64,7 +71,7 @@ function planRow(plan) {
 }
 
 function compareTable() {
-  const heads = ["plan", ...COLUMNS.map(([label]) => label)];
+  const heads = ["plan", ...columns().map(([label]) => label)];
   const head = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
   const { plans } = state.data;
   return element(

@@ -24,13 +24,19 @@ LOCK = os.path.join(tempfile.gettempdir(), "regal-gpu.lock")
 RUNNING = os.path.join(tempfile.gettempdir(), "regal-gpu-cases")
 
 
-def time_calls(call, least_s=0.15):
-    """Microseconds of a call: the best of five rounds."""
+def time_calls(call, least_s=0.15, warming_s=0.3):
+    """Microseconds of a call: the best of five rounds.
+
+    The clock of a GPU that was idle, or nearly so, rises within some tenths of a
+    second.
+    """
     import torch
 
-    for _ in range(3):
+    warm = time.perf_counter() + warming_s
+    while time.perf_counter() < warm:
         call()
-    torch.cuda.synchronize()
+        call()
+        torch.cuda.synchronize()
     began = time.perf_counter()
     call()
     torch.cuda.synchronize()

@@ -25,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import operator
 import sys
 import threading
 import time
@@ -83,7 +84,8 @@ class Captured:
             t.untyped_storage()._cdata for t in tensors_of(results)
         } - given
         # Only `results` refers to them now; whoever holds a result counts more.
-        self._idle = [(s, torch._C._storage_Use_Count(s)) for s in storages]
+        self._storages = list(storages)
+        self._idle = self._holders_of_storages()
 
     def replay(self) -> None:
         if self._turns is not None:
@@ -94,21 +96,26 @@ class Captured:
         """These results are handed out as they are: a new tensor takes the
         host 0.6 us, and a forward pass may save hundreds."""
         self._lent = [self.results[at] for at in places]
-        self._idle_lent = self._holders()
+        self._idle_lent = self._holders_of_lent()
 
-    def _holders(self) -> List[int]:
+    # Asked at every call, of hundreds of tensors: hence no loops in Python.
+
+    def _holders_of_storages(self) -> List[int]:
+        return list(map(torch._C._storage_Use_Count, self._storages))
+
+    def _holders_of_lent(self) -> List[int]:
         """Of each lent tensor: those in Python, and those in C++."""
-        count = sys.getrefcount
-        return [count(t) + t._use_count() for t in self._lent]
+        in_python = map(sys.getrefcount, self._lent)
+        in_cpp = map(torch.Tensor._use_count, self._lent)
+        return list(map(operator.add, in_python, in_cpp))
 
     @property
     def is_free(self) -> bool:
         """Whether nobody outside holds what the last replay returned."""
-        count = torch._C._storage_Use_Count
-        return all(
-            count(storage) <= idle for storage, idle in self._idle
-        ) and all(
-            now <= idle for now, idle in zip(self._holders(), self._idle_lent)
+        storages, lent = self._holders_of_storages(), self._holders_of_lent()
+        return not (
+            any(map(operator.gt, storages, self._idle))
+            or any(map(operator.gt, lent, self._idle_lent))
         )
 
 

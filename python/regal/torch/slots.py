@@ -28,6 +28,7 @@ import torch
 
 from .cuda import Captured
 
+_ADDRESS = torch.Tensor.data_ptr
 #: Captures of one set of addresses whose results are not copied.
 _UNCOPIED = 2
 #: Sets of addresses.
@@ -166,7 +167,7 @@ class Slots:
         """A free capture on the very tensors of this call, if worth it."""
         if not self.moving:
             return None
-        key = tuple([a.data_ptr() for a in args])
+        key = tuple(map(_ADDRESS, args))
         slots = self._by_address.get(key)
         if slots is None:
             is_repeated, self._last = key == self._last, key
@@ -192,7 +193,7 @@ class Slots:
         return self._free("copying", slots, lambda: self._with_copies(args))
 
     def _static_key(self, args: Sequence[Any]) -> tuple:
-        return tuple([args[i].data_ptr() for i in self.static])
+        return tuple([_ADDRESS(args[i]) for i in self.static])
 
     def _move_restless(self, args: Sequence[Any]) -> bool:
         """Lets static inputs move that have had too many addresses."""

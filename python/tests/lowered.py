@@ -127,6 +127,15 @@ def lower(name, model, args, train):
     }), flush=True)
 
 
+def refuse_a_model_on_the_cpu(x):
+    import regal.torch
+
+    try:
+        regal.torch.capture(nn.Linear(8, 8), (x,), level="inductor")
+    except ValueError as error:
+        print(json.dumps({"name": "refused", "why": str(error)}), flush=True)
+
+
 MODE = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
 
 
@@ -142,6 +151,7 @@ def on_gpu(value):
 def main():
     pretend()
     x, image = torch.randn(4, 8), torch.randn(2, 4, 9, 9)
+    refuse_a_model_on_the_cpu(x)
     lower("odd", Odd().train(), (x, 3, torch.ones(3)), False)
     lower("branches", Branches().eval(), (image,), False)
     lower("step", Branches(), (image,), True)

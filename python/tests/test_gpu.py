@@ -219,6 +219,11 @@ def test_a_captured_model_runs_on_streams(level, train):
     assert 1 < us < 1e5
 
 
+def test_fused_kernels_need_a_model_on_the_gpu():
+    with pytest.raises(ValueError, match="a tensor is on the cpu"):
+        rt.capture(nn.Linear(3, 3), (torch.ones(2, 3),), level="inductor")
+
+
 def test_a_plan_for_several_devices_runs_on_one_gpu():
     model, x = Branches().eval().cuda(), images()
     captured = rt.capture(model, (x,))

@@ -27,6 +27,10 @@ def lowered(tmp_path_factory):
     return {row["name"]: row for row in rows}
 
 
+def test_a_model_on_the_cpu_is_refused(lowered):
+    assert lowered["refused"]["why"].endswith("a tensor is on the cpu")
+
+
 def test_any_result_is_kept(lowered):
     """There are as many inputs and results as before, which `_fused` checks."""
     odd = lowered["odd"]

@@ -23,7 +23,7 @@ from .models import Call, Signature, exported, fake_tensors, joint
 from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream
-from .trace import Traced
+from .trace import Traced, tensors_of
 from .workers import Devices, Threads
 
 
@@ -113,26 +113,27 @@ def _fused(gm: torch.fx.GraphModule, values: Sequence[Any]) -> Traced:
     """Inductor's kernels of a graph of aten's ops."""
     from .inductor import fused_kernels
 
+    for tensor in tensors_of(list(values)):
+        if not tensor.is_cuda:
+            raise ValueError(
+                'level="inductor" needs a model and arguments on a GPU; a tensor '
+                f"is on the {tensor.device.type}"
+            )
     with fake_tensors() as fake:
         inputs = [
             fake.from_tensor(a.detach()) if isinstance(a, torch.Tensor) else a
             for a in values
         ]
     traced = Traced(fused_kernels(gm, inputs))
-    results = len(_results_of(gm))
-    if (len(traced.placeholders), len(traced.result_nodes)) != (
-        len(values),
-        results,
-    ):
+    found = len(traced.placeholders), len(traced.result_nodes)
+    output = next(n for n in gm.graph.nodes if n.op == "output")
+    expected = len(values), len(output.args[0])
+    if found != expected:
         raise RuntimeError(
-            f"Inductor has made {len(traced.placeholders)} inputs and "
-            f"{len(traced.result_nodes)} results of {len(values)} and {results}"
+            f"Inductor's kernels have {found[0]} inputs and {found[1]} results, "
+            f"expected {expected[0]} and {expected[1]}"
         )
     return traced
-
-
-def _results_of(gm: torch.fx.GraphModule) -> List[Any]:
-    return list(next(n for n in gm.graph.nodes if n.op == "output").args[0])
 
 
 def capture(

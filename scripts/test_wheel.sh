@@ -69,13 +69,22 @@ if [ "$free_gb" -lt 9 ]; then
   exit 0
 fi
 
-# The version that was measured (docs/torch.md); it needs no GPU for this.
-python3 -m venv "$work/venv"
-install_packages "$work"/regal-*.whl pytest networkx torch==2.11.0 \
-  torchvision==0.26.0 nbclient nbformat ipykernel
-run_tests -p no:logging python/tests/test_torch.py \
-  python/tests/test_models.py \
-  python/tests/test_backend.py python/tests/test_constants.py \
-  python/tests/test_cuda_order.py python/tests/test_lowering.py \
-  python/tests/test_gpu.py \
+# VERSION-OF-TORCH VERSION-OF-TORCHVISION PACKAGE...: a fresh environment.
+install_torch() {
+  rm -rf "$work/venv"
+  python3 -m venv "$work/venv"
+  install_packages "$work"/regal-*.whl pytest networkx torch=="$1" \
+    torchvision=="$2" "${@:3}"
+}
+
+tests_without_gpu=(python/tests/test_models.py python/tests/test_backend.py
+  python/tests/test_constants.py python/tests/test_cuda_order.py
+  python/tests/test_lowering.py python/tests/test_gpu.py)
+
+# The version that was measured (docs/torch.md), and the latest that was tried.
+# They need no GPU for this.
+install_torch 2.11.0 0.26.0 nbclient nbformat ipykernel
+run_tests -p no:logging python/tests/test_torch.py "${tests_without_gpu[@]}" \
   'python/tests/test_data.py::test_graphs_of_this_kind[torch]'
+install_torch 2.15.0 0.29.2
+run_tests -p no:logging python/tests/test_torch.py "${tests_without_gpu[@]}"

@@ -26,7 +26,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 from torch._functorch import config as functorch
-from torch._inductor import config
+from torch._inductor import config, ir
 from torch._inductor.codecache import LambdaFuture, PyCodeCache
 from torch._inductor.codegen import common, wrapper, wrapper_fxir
 from torch._inductor.compile_fx import compile_fx, compile_fx_inner
@@ -164,10 +164,25 @@ class _Converter(wrapper_fxir.FxConverter):
 
     def _generate_triton_call(self, line: Any) -> None:
         launch = self.kernels[line.kernel_name]
-        args = self._lookup_args(line.call_args)
+        raw_args = line.raw_args or ()
+        if len(raw_args) != len(line.call_args):
+            raw_args = [None] * len(line.call_args)
         self.gm.graph.call_function(
-            launch, tuple(self._generate_sym_node(a) for a in args)
+            launch, tuple(map(self._argument, line.call_args, raw_args))
         )
+
+    def _argument(self, arg: Any, raw_arg: Any) -> Any:
+        """An argument of a launch: the node of a buffer, or a number. Text that
+        names no buffer is a view, which `raw_arg` describes."""
+        if isinstance(arg, wrapper.SymbolicCallArg):
+            arg = arg.inner_expr
+        if not isinstance(arg, str):
+            return self._generate_sym_node(arg)
+        if arg in self.buffer_to_node:
+            return self.buffer_to_node[arg]
+        if not isinstance(raw_arg, ir.IRNode):
+            raise Unsupported(f"a kernel has the argument {arg}")
+        return self._generate_buffer(raw_arg)
 
 
 class PlannedCodegen(wrapper_fxir.WrapperFxCodegen):

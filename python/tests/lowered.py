@@ -5,6 +5,7 @@ Run by test_lowering.py, in a process of its own: what asks CUDA for anything is
 replaced. Inductor writes its kernels and launches; Triton compiles nothing.
 Prints a line of JSON for each model.
 """
+import inspect
 import json
 import types
 
@@ -109,6 +110,7 @@ def lower(name, model, args, train):
     """The fused kernels of the model, as `regal.torch.capture` gets them."""
     from regal.torch.captured import _fused
     from regal.torch.models import Call, exported, joint
+    from regal.torch.trace import is_triton
 
     call = Call(args, None)
     gm, values, signature = (
@@ -118,12 +120,18 @@ def lower(name, model, args, train):
         if "device" in node.kwargs:
             node.kwargs = {**node.kwargs, "device": GPU}
     gm.recompile()
-    program = _fused(gm, [on_gpu(value) for value in values]).program
+    traced = _fused(gm, [on_gpu(value) for value in values])
+    program = traced.program
     print(json.dumps({
         "name": name,
         "kernels": [kernel.name for kernel in program.kernels],
         "dependencies": program.dependencies,
         "fused": sum("triton" in kernel.name for kernel in program.kernels),
+        "early": sorted(traced.early_names),
+        "sources": {
+            launch.name: inspect.getsource(launch.kernel.fn.fn)
+            for launch in {n.target for n in traced.kernels if is_triton(n)}
+        },
     }), flush=True)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of torch.compile, as far as it needs no GPU."""
 import contextlib
+import dataclasses
 import functools
 import threading
 import time
@@ -150,6 +151,7 @@ def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
     monkeypatch.setattr(cuda, "current_lanes", cuda.Lanes)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(cuda, "_clear_workspaces", lambda: None)
+    monkeypatch.setattr(cuda, "_make_handles", lambda: None)
     kernel, graph = kernels(), Graph()
     doubled = graph.call(kernel["double"], graph.x)
     first, second = (
@@ -210,6 +212,21 @@ def test_a_planned_graph_serves_several_threads(without_gpu):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_early_launches_that_fail_are_not_chosen(without_gpu):
+    """A driver may know none; others must not fail silently."""
+    _, graph = planned_graph(Settings())
+    usual = one_stream(graph.traced.program)
+    early = dataclasses.replace(usual, is_early=True)
+
+    def fails(schedule):
+        raise RuntimeError("CUDA's driver has no such function")
+
+    timer = cuda.Timer(fails, time_one=lambda captured: 5.0)
+    assert timer(early) == float("inf")
+    with pytest.raises(RuntimeError, match="no such function"):
+        timer(usual)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans on a real GPU. Everywhere else these tests are skipped."""
+import dataclasses
 import gc
 import threading
 import warnings
@@ -12,7 +13,7 @@ if not torch.cuda.is_available():
 
 import regal  # noqa: E402
 import regal.torch as rt  # noqa: E402
-from regal.torch import calibration  # noqa: E402
+from regal.torch import calibration, cuda, early  # noqa: E402
 from torch import nn  # noqa: E402
 
 QUICK = {"seconds": 0.5, "search_seconds": 0.02}
@@ -93,6 +94,24 @@ def test_the_backend_has_a_name_and_options():
         assert_close(compiled(x), model(x))
 
 
+def gradient_of(function, x):
+    x = x.clone().requires_grad_()
+    function(x).square().mean().backward()
+    return x.grad
+
+
+def test_sizes_that_vary_are_planned_when_they_come_again():
+    model = Branches().eval().cuda()
+    backend = rt.Backend(rt.Settings(**QUICK))
+    compiled = torch.compile(model, backend=backend)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="regal")
+        for batch in (2, 5, 7, 5, 5, 7):
+            x = images(batch)
+            assert_close(gradient_of(compiled, x), gradient_of(model, x), 1e-2)
+    assert len(backend.reports) == 6  # forward and backward, of three sizes
+
+
 def test_training_has_the_gradients_and_buffers_of_eager():
     """With a new batch at each step, and weights that change."""
     model, same = Branches().cuda(), Branches().cuda()
@@ -169,10 +188,14 @@ def test_threads_and_streams_may_call_at_the_same_time():
     threads = [
         threading.Thread(target=call_and_note, args=(n,)) for n in range(4)
     ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    # Each thread can record: none is left with single launches.
+    assert not [str(w.message) for w in caught if "regal" in str(w.message)]
     assert not wrong
 
 
@@ -255,6 +278,42 @@ class Products(nn.Module):
 
     def forward(self, x):
         return torch.stack([torch.relu(part(x)) for part in self.parts]).sum(0)
+
+
+class Centred(nn.Module):
+    """Sums over rows and columns in turn, in two branches: a kernel that reads
+    before the one before it has written is wrong."""
+
+    def forward(self, x):
+        y = x * 2
+        for _ in range(8):
+            x, y = x - x.mean(0), y - y.mean(1, keepdim=True)
+            x, y = x + y.mean(0), y + x.mean(1, keepdim=True)
+        return x, y
+
+
+def test_kernels_that_are_launched_early_wait_for_what_they_read():
+    model, x = Centred(), torch.randn(1024, 2048, device="cuda")
+    compiled = rt.compile(model, (x,), keep_inputs=True, **QUICK)
+    (graph,) = compiled.regal.graphs
+    names = graph.traced.early_names
+    if torch.cuda.get_device_capability() < (9, 0):
+        assert not names
+        return
+    assert len(names) > 4
+    (given,) = graph.example_args
+    for usual in {id(c.schedule): c.schedule for c in graph.report.tried}.values():
+        schedule = dataclasses.replace(usual, is_early=True)
+        captured = cuda.capture(graph.traced, schedule, [given])
+        for _ in range(20):
+            given.normal_()
+            captured.replay()
+            assert_close(captured.results, list(model(given)), 1e-4)
+    recorded = torch.cuda.CUDAGraph(keep_graph=True)
+    with torch.cuda.graph(recorded), torch.no_grad():
+        graph.traced.gm(given)
+    assert early.launch_early(recorded.raw_cuda_graph(), names) > 4
+    assert early.launch_early(recorded.raw_cuda_graph(), names) == 0
 
 
 def test_two_models_run_at_the_same_time():

@@ -53,3 +53,15 @@ def test_a_training_step_is_one_graph(lowered):
     assert any("backward" in name for name in step["kernels"])
     for at, before in enumerate(step["dependencies"]):
         assert all(other < at for other in before)
+
+
+def test_kernels_wait_before_they_touch_memory(lowered):
+    """Those that may be launched early do it first of all."""
+    step = lowered["step"]
+    assert len(step["early"]) > 4
+    for name, source in step["sources"].items():
+        assert name in step["early"]
+        body = source[source.index("):\n") + len("):\n"):].lstrip()
+        assert body.startswith("tl.extra.cuda.gdc_wait()"), source
+    said = [s for s in step["sources"].values() if "launch_dependents" in s]
+    assert len(said) > 4  # when the next one may be launched

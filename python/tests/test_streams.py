@@ -434,6 +434,35 @@ def test_priorities_are_tried_on_the_best_plans():
     assert best.label.startswith("urgent first")
 
 
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_early_launches_are_tried_and_kept_if_they_are_faster(is_wanted):
+    program = wide_program()
+    settings = trials.Settings(
+        streams=2, search_seconds=0.02, seconds=0.2, early_launches=is_wanted
+    )
+
+    def time_us(schedule):
+        return 5.0 - schedule.is_early - 0.1 * schedule.streams
+
+    best, tried = trials.choose(program, settings, time_us, can_be_early=True)
+    assert best.schedule.is_early == is_wanted
+    assert best.label.startswith("early launches") == is_wanted
+    usual = next(c for c in tried if c.label == trials.ONE_STREAM)
+    assert not usual.schedule.is_early and usual.timed_again
+    best, tried = trials.choose(program, settings, time_us)
+    assert not any(c.schedule.is_early for c in tried)
+
+
+def test_a_chain_may_have_early_launches():
+    kernels = [Kernel("a", [], [whole(0)], 1000),
+               Kernel("b", [whole(0)], [whole(1)], 1000)]
+    program = Program(kernels, [Buffer(64)] * 2, [1])
+    best, tried = trials.choose(
+        program, trials.Settings(), lambda s: 5.0 - s.is_early,
+        can_be_early=True)
+    assert best.label == "early launches, one stream" and len(tried) == 2
+
+
 def test_a_chain_is_not_searched():
     kernels = [Kernel(f"k{i}", [whole(i - 1)] if i else [], [whole(i)], 1000)
                for i in range(5)]

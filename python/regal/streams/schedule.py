@@ -57,15 +57,19 @@ class Schedule:
     early: List[int] = dataclasses.field(default_factory=list)
     #: Bytes of temporary memory that the streams hold, all together.
     held_bytes: int = 0
+    #: Kernels that can are launched before those end that they follow.
+    is_early: bool = False
 
     @property
     def crossings(self) -> int:
         return sum(len(launch.waits) for launch in self.launches)
 
     @property
-    def key(self) -> Tuple[Tuple[int, int, bool], ...]:
+    def key(self) -> Tuple[bool, Tuple[Tuple[int, int, bool], ...]]:
         """Equal for schedules that do the same."""
-        return tuple((x.kernel, x.stream, x.is_urgent) for x in self.launches)
+        return self.is_early, tuple(
+            (x.kernel, x.stream, x.is_urgent) for x in self.launches
+        )
 
 
 def make_schedule(

@@ -6,8 +6,9 @@ the search, and no setting of it is best for every program. So a handful of
 plans, with different numbers of streams and prices of a crossing, are run on
 the device, and the fastest measured one is kept. The compiler's own order on
 one stream is always among them: the result is never slower than that, beyond
-noise. While there is time, more plans are tried around the best one, and the
-best ones with a higher priority for kernels that must not be late.
+noise. The best ones are tried with early launches, too, and with a higher
+priority for kernels that must not be late; while there is time, more plans
+around the best one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from .urgency import with_urgency
 
 ONE_STREAM = "one stream"
 _URGENT = "urgent first"
+_EARLY = "early launches"
 CHAINS = "a stream for each chain"
 URGENT_CHAINS = "a stream for each chain, longest first"
 
@@ -47,9 +49,11 @@ URGENT_CHAINS = "a stream for each chain, longest first"
 #: cannot gain anything that is worth a search.
 _WORTH = 0.98
 #: So many plans are tried whatever the time: one stream, chains, heft, one of
-#: the search; then the best of them with urgent kernels first.
+#: the search; then the best of them with early launches, and with urgent
+#: kernels first.
 _ALWAYS = 5
 _ALWAYS_URGENT = 1
+_ALWAYS_EARLY = 1
 #: How often the leaders are timed again; at least twice, then while there is
 #: time, for which this share of it is kept. A few leaders are timed more often:
 #: replays of a chain were up to 8% slower in a short trial than in the calls
@@ -60,6 +64,8 @@ _FINAL_S = 0.5
 #: Seconds of search for each kernel: more plans in the same time are better
 #: than better plans for a model of the device that is not exact.
 _SEARCH_S = 0.0007
+#: Plans that are tried with early launches before others are made.
+_EARLY_LEADERS = 3
 #: How late an urgent kernel may be, as a share of all work.
 _URGENCIES = (0.02, 0.1)
 
@@ -94,6 +100,8 @@ class Settings:
     keep_inputs: bool = False
     #: Run kernels that depend on no input once, not at every call.
     fold_constants: bool = True
+    #: Launch kernels before those end that they follow, where the device can.
+    early_launches: bool = True
 
     def stream_counts(self) -> List[int]:
         if isinstance(self.streams, str):
@@ -189,7 +197,15 @@ def first_round(program: Program, settings: Settings) -> Iterator[Candidate]:
 def next_round(
     program: Program, settings: Settings, best: Candidate
 ) -> Iterator[Candidate]:
-    """Plans around the best so far: more streams, other prices and seeds."""
+    """Plans around the best so far: more streams, other prices and seeds; with
+    early launches if the best has them."""
+    for candidate in _around(program, settings, best):
+        yield early(candidate) if best.schedule.is_early else candidate
+
+
+def _around(
+    program: Program, settings: Settings, best: Candidate
+) -> Iterator[Candidate]:
     counts = settings.stream_counts()
     if isinstance(settings.streams, str):
         counts = [best.schedule.streams, 6, 12, 16, *counts]
@@ -207,12 +223,20 @@ def next_round(
             )
 
 
+def early(candidate: Candidate) -> Candidate:
+    """The same with early launches."""
+    return Candidate(
+        f"{_EARLY}, {candidate.label}",
+        dataclasses.replace(candidate.schedule, is_early=True),
+    )
+
+
 def urgent_round(
     program: Program, leaders: Sequence[Candidate]
 ) -> Iterator[Candidate]:
     """Plans with a higher priority for kernels that must not be late."""
     for candidate in leaders:
-        if candidate.label.startswith((ONE_STREAM, _URGENT)):
+        if candidate.schedule.streams == 1 or _URGENT in candidate.label:
             continue
         for share in _URGENCIES:
             schedule = with_urgency(program, candidate.schedule, share)
@@ -226,10 +250,12 @@ def choose(
     settings: Settings,
     time_us: Callable[[Schedule], float],
     seconds: Optional[float] = None,
+    can_be_early: bool = False,
 ) -> Tuple[Candidate, List[Candidate]]:
     """The fastest candidate by `time_us`, and all of them.
 
     :param seconds: what is left of those that the settings have.
+    :param can_be_early: whether some kernels can be launched early.
     """
     if seconds is None:
         seconds = settings.seconds
@@ -238,12 +264,14 @@ def choose(
     tried: List[Candidate] = []
     first = first_round(program, settings)
     _try_all(first, tried, time_us, last_plan, _ALWAYS)
+    if can_be_early and settings.early_launches:
+        leaders = sorted(tried, key=_measured)[:_EARLY_LEADERS]
+        _try_all(map(early, leaders), tried, time_us, last_plan, _ALWAYS_EARLY)
+    leaders = sorted(tried, key=_measured)[:2]
+    urgent = urgent_round(program, leaders)
+    _try_all(urgent, tried, time_us, last_plan, _ALWAYS_URGENT)
     best = min(tried, key=_measured)
-    if len(tried) > 1:
-        leaders = sorted(tried, key=_measured)[:2]
-        urgent = urgent_round(program, leaders)
-        _try_all(urgent, tried, time_us, last_plan, _ALWAYS_URGENT)
-    if len(tried) > 1 and best.label != ONE_STREAM:
+    if best.schedule.streams > 1:
         around = next_round(program, settings, best)
         _try_all(around, tried, time_us, last_plan)
         best = min(tried, key=_measured)

@@ -34,6 +34,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 import torch
 
 from ..streams.schedule import Launch, Schedule
+from .driver import driver
+from .early import launch_early
 from .trace import Traced, tensors_of
 
 
@@ -52,6 +54,8 @@ _STREAMS = 32
 _NON_BLOCKING = 1
 #: Held while a device's lanes are in use: threads take turns.
 RECORDING = threading.RLock()
+#: Of each thread: the devices for which it has handles.
+_HANDLES = threading.local()
 
 
 class Captured:
@@ -179,17 +183,13 @@ def _new_stream(priority: int) -> torch.cuda.Stream:
     """On the current device, for as long as the process lives."""
     torch.cuda.current_stream().synchronize()  # makes its context the current one
     handle = ctypes.c_void_p()
-    status = _driver().cuStreamCreateWithPriority(
-        ctypes.byref(handle), _NON_BLOCKING, priority
+    driver(
+        "cuStreamCreateWithPriority",
+        ctypes.byref(handle),
+        _NON_BLOCKING,
+        priority,
     )
-    if status:
-        raise RuntimeError(f"CUDA's driver makes no stream: error {status}")
     return torch.cuda.ExternalStream(handle.value)
-
-
-@functools.lru_cache(maxsize=None)
-def _driver() -> ctypes.CDLL:
-    return ctypes.CDLL("libcuda.so.1")
 
 
 class Workshop:
@@ -236,20 +236,48 @@ def capture(
         lanes = workshop.lanes if workshop else current_lanes()
         recorder = _Recorder(traced, schedule, args, lanes)
         recorder.main.wait_stream(torch.cuda.current_stream())
-        graph = torch.cuda.CUDAGraph()
+        graph = _new_graph(schedule)
         recording = (
             workshop.recording(graph, recorder.main)
             if workshop
             else _recording(graph, recorder.main)
         )
-        with torch.no_grad(), recording:
-            results = recorder.record()
+        _make_handles()
+        try:
+            with torch.no_grad(), recording:
+                results = recorder.record()
+        except RuntimeError as error:
+            # Where a launch has failed, the end of the recording fails, too.
+            raise error from error.__context__
+    if schedule.is_early:
+        launch_early(graph.raw_cuda_graph(), traced.early_names)
+        graph.instantiate()
     # Holders of the results' memory are counted: views of it are none.
     recorder.env.clear()
     if workshop:
         return Captured(graph, [], args)
     turns = Turns(torch.cuda.current_device())
     return Captured(graph, results, args, turns)
+
+
+def _new_graph(schedule: Schedule) -> torch.cuda.CUDAGraph:
+    """Edges of a graph can be changed until it is instantiated."""
+    if schedule.is_early:
+        return torch.cuda.CUDAGraph(keep_graph=True)
+    return torch.cuda.CUDAGraph()
+
+
+def _make_handles() -> None:
+    """cuBLAS and cuDNN have a handle for each thread, and a thread that records
+    cannot make one."""
+    gpu = torch.cuda.current_device()
+    gpus = _HANDLES.__dict__.setdefault("gpus", set())
+    if gpu not in gpus:
+        with torch.no_grad():
+            image = torch.ones(1, 1, 4, 4, device="cuda")
+            torch.nn.functional.conv2d(image, image[..., :3, :3])
+            torch.nn.functional.linear(image[0, 0], image[0, 0])
+        gpus.add(gpu)
 
 
 @contextlib.contextmanager
@@ -401,8 +429,21 @@ class Timer:
         self.kept: Dict[Any, Captured] = {}
 
     def __call__(self, schedule: Schedule) -> float:
-        captured = self.kept.pop(schedule.key, None) or self.capture(schedule)
+        captured = self.kept.pop(schedule.key, None)
+        if captured is None:
+            captured = self._record(schedule)
+        if captured is None:
+            return float("inf")
         self.kept[schedule.key] = captured
         if len(self.kept) > self.most:
             del self.kept[next(iter(self.kept))]
         return self.time_one(captured)
+
+    def _record(self, schedule: Schedule) -> Optional[Captured]:
+        """None where the driver knows no early launches."""
+        try:
+            return self.capture(schedule)
+        except RuntimeError:
+            if not schedule.is_early:
+                raise
+            return None

@@ -22,7 +22,7 @@ import dataclasses
 import functools
 import re
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
 from torch._functorch import config as functorch
@@ -44,7 +44,11 @@ SETTINGS = {
     "alignment_asserts": False,
     "triton.cudagraphs": False,
     "graph_partition": False,
+    "triton.enable_pdl": True,
 }
+
+#: In a kernel that waits before it touches memory (see `_waiting_first`).
+_WAIT = "tl.extra.cuda.gdc_wait()"
 
 
 #: What Inductor's own timing chose is not taken over: see `TritonLaunch.tune`.
@@ -60,8 +64,10 @@ _COMPILING = threading.RLock()
 class TritonLaunch:
     """Launches one of Inductor's Triton kernels on the current stream."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, is_early: bool = False):
         self.__name__ = self.name = name
+        #: Whether it waits for those before it, if it is launched early.
+        self.is_early = is_early
         self._kernel: Any = None
 
     def define(self, kernel: Any) -> None:
@@ -152,13 +158,32 @@ def _as_line(line: Any) -> Any:
     return line
 
 
+def _waiting_first(name: str, body: str) -> Tuple[str, bool]:
+    """The source of a kernel, with a wait as its first instruction, and whether
+    there is one.
+
+    Inductor writes kernels for early launches if asked to (``enable_pdl``): they
+    say when the next one may be launched, but wait only if they need what the
+    kernel before them has written, in Inductor's order. In ours another one may
+    be before them. They are launched as usual; early.py changes that.
+    """
+    launched, usual = "'launch_pdl': True", "'launch_pdl': False"
+    head = re.search(rf"^def {name}\(.*\):\n", body, re.MULTILINE)
+    is_early = launched in body and head is not None
+    if is_early:
+        first = f"    {_WAIT}\n"
+        body = body[: head.end()] + first + body[head.end() :]
+    return body.replace(launched, usual), is_early
+
+
 class _Converter(wrapper_fxir.FxConverter):
     def _generate_kernel_definition(self, line: Any) -> None:
+        body, is_early = _waiting_first(line.kernel_name, line.kernel_body)
         code = wrapper.PythonWrapperCodegen._format_kernel_definition(
-            line.kernel_name, line.kernel_body, metadata=line.metadata
+            line.kernel_name, body, metadata=line.metadata
         )
         module = PyCodeCache.load("\n".join([self.prologue, code]))
-        launch = TritonLaunch(line.kernel_name)
+        launch = TritonLaunch(line.kernel_name, is_early)
         launch.define(getattr(module, line.kernel_name))
         self.kernels[line.kernel_name] = launch
 
@@ -229,6 +254,15 @@ def lower(
             inner_compile=compile_one,
             config_patches=settings or None,
         )
+
+
+def lower_plainly(
+    gm: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    settings: Optional[Dict[str, Any]] = None,
+) -> Callable:
+    """Inductor's own code for a graph."""
+    return compile_fx(gm, example_inputs, config_patches=settings or None)
 
 
 def compile_kernels(

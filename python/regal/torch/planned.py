@@ -171,6 +171,7 @@ class PlannedGraph:
             self.settings,
             cuda.Timer(lambda s: cuda.capture(self.traced, s, own, workshop)),
             self.seconds - (measured - began),
+            bool(self.traced.early_names),
         )
         compilers = one_stream(whole.program)
         whole_us = None
@@ -279,10 +280,7 @@ def _check_inputs(traced: Traced) -> None:
             continue
         if isinstance(value, torch.Tensor):
             raise Unsupported(f"input {node.name} is on the {value.device.type}")
-        raise Unsupported(
-            f"input {node.name} is a number that varies; torch.compile with "
-            "dynamic=False"
-        )
+        raise Unsupported(f"input {node.name} is a number that varies")
     _check_counters(traced)
     for node in traced.kernels:
         if node.target is torch.ops.aten.item.default:

@@ -112,6 +112,13 @@ class Slots:
             args[self.moving[place]].copy_(self.buffers[place])
         return self._hand_out(captured, args)
 
+    @property
+    def newest(self) -> Optional[Captured]:
+        """The capture that was made last: on the tensors of a call, if there
+        is one such."""
+        sets = list(self._by_address.values()) or list(self._by_static.values())
+        return sets[-1][-1] if sets and sets[-1] else None
+
     def _note_buffers(self) -> None:
         self._groups = _groups_by_type(self.buffers)
         self._targets = [without_repeats(b) for b in self.buffers]

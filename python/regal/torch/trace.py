@@ -248,6 +248,15 @@ class Traced:
                 env.pop(node, None)
 
     @property
+    def early_names(self) -> set:
+        """Kernels that may be launched before those end that they follow."""
+        return {
+            node.target.__name__
+            for node in self.kernels
+            if getattr(node.target, "is_early", False)
+        }
+
+    @property
     def result_nodes(self) -> List[Any]:
         """What the graph returns: nodes, or values such as None."""
         results = self.output.args[0]

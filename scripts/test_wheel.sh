@@ -79,7 +79,7 @@ install_torch() {
 
 tests_without_gpu=(python/tests/test_models.py python/tests/test_backend.py
   python/tests/test_constants.py python/tests/test_cuda_order.py
-  python/tests/test_lowering.py python/tests/test_gpu.py)
+  python/tests/test_lowering.py python/tests/test_sizes.py python/tests/test_gpu.py)
 
 # The version that was measured (docs/torch.md), and the latest that was tried.
 # They need no GPU for this.

@@ -7,19 +7,22 @@ graph (inductor.py). At the first call kernels are measured, plans are made and
 tried (streams/trials.py), and the fastest is captured as one CUDA graph
 (planned.py).
 
-Whatever cannot be planned is left to Inductor, with a warning that says why.
+Graphs with sizes that vary have a plan for each set of sizes (sizes.py). Whatever
+cannot be planned is left to Inductor, with a warning that says why.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any, Callable, Dict, List, Optional
+import functools
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 
 from ..streams.trials import Settings
 from .planned import PlannedGraph, Report, warn
+from .sizes import BySizes, copy_of_graph, is_any_varying
 from .trace import Unsupported
 
 #: The share of the seconds that each graph has of a model that is several.
@@ -41,14 +44,19 @@ class Backend:
         return [g.report for g in self.graphs if g.report is not None]
 
     def __call__(self, gm: torch.fx.GraphModule, example_inputs, **_: Any):
-        from .inductor import lower
+        from .inductor import lower, lower_plainly
 
         share = _PART if is_part(gm) else 1.0
 
-        def compile_one(*args: Any, **kwargs: Any) -> Callable:
-            return self._compile_one(share, *args, **kwargs)
+        def plan(gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+            compile_one = functools.partial(self._compile_one, share)
+            return lower(gm, inputs, compile_one, self.inductor)
 
-        return lower(gm, example_inputs, compile_one, self.inductor)
+        if not is_any_varying(example_inputs):
+            return plan(gm, example_inputs)
+        kept = copy_of_graph(gm)
+        compiled = lower_plainly(gm, example_inputs, self.inductor)
+        return BySizes(kept, example_inputs, compiled, plan)
 
     def _compile_one(
         self, share: float, gm, example_inputs, **kwargs: Any

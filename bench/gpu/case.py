@@ -299,10 +299,13 @@ def measure(name, batch, mode, predict=True):
         {str(w.message) for w in caught if "regal" in str(w.message)}
     )
     with quiet():
+        row["replay_before_us"] = replay_us(backend.graphs)
         row["eager_us"] = case.time(case.module)
         row["default_us"] = case.time(plain)
         row["reduce_overhead_us"] = None if reduced is None else case.time(reduced)
         row["call_us"] = case.time(planned)
+        row["replay_us"] = replay_us(backend.graphs)
+        row["host_us"] = host_us(lambda: case.step(planned))
     if predict and mode == "infer" and batch == 1:
         row["observed"] = predictions(backend.graphs)
     row["calls"] = [
@@ -312,6 +315,31 @@ def measure(name, batch, mode, predict=True):
     if mode == "train":
         row["programs"] = [g.traced.program.to_json() for g in backend.graphs]
     return row
+
+
+def replay_us(graphs):
+    """Of the recorded graphs that serve calls, without the host's part."""
+    from regal.torch import cuda
+
+    found = [graph.slots.newest for graph in graphs if graph.slots]
+    if not found or None in found:
+        return None
+    return sum(cuda.time_us(captured) for captured in found)
+
+
+def host_us(call, calls=20):
+    """What the host does for a call: the device runs behind."""
+    import torch
+
+    best = float("inf")
+    for _ in range(5):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(calls):
+            call()
+        best = min(best, (time.perf_counter() - began) * 1e6 / calls)
+    torch.cuda.synchronize()
+    return best
 
 
 def of_reports(reports):

@@ -13,9 +13,9 @@ goes on with --done OUT/plans.json. Actions:
   measure       all of these, and what report.py makes predictions of
   measure-only  all of these
   unfolded      the plan without folded constants
-  tune          max-autotune, of a few models at batch 1: it compiles for minutes;
-                what it has chosen is in Inductor's cache (TORCHINDUCTOR_CACHE_DIR)
-                for the next run, if this one is stopped
+  tune          max-autotune: it compiles for minutes; what it has chosen is in
+                Inductor's cache (TORCHINDUCTOR_CACHE_DIR) for the next run, if
+                this one is stopped
 
 Each case has a process of its own, --jobs at a time, each with one thread that
 compiles. A lock lets one process at a time use the GPU, to tune and measure
@@ -37,23 +37,22 @@ sys.path.insert(0, HERE)
 from case import ACTIONS, alone, by_program, one, signal_all  # noqa: E402
 
 
-#: Models that come first, and for which max-autotune is measured.
+#: Models that come first.
 FIRST = ["mmoe", "dlrm", "squeezenet", "googlenet", "bert", "inception_v3",
          "clip", "darts"]
 
 
 def cases(models, batches, modes):
-    """(model, batch, mode), batch 1 inference first, training at batch 8."""
+    """(model, batch, mode), inference first."""
     from models import MODELS
 
     names = models or FIRST + [name for name in MODELS if name not in FIRST]
-    found = []
-    for batch in batches:
-        if "infer" in modes:
-            found += [(name, batch, "infer") for name in names]
-    if "train" in modes:
-        found += [(name, 8, "train") for name in names]
-    return found
+    return [
+        (name, batch, mode)
+        for mode in ("infer", "train") if mode in modes
+        for batch in batches
+        for name in names
+    ]
 
 
 def in_parallel(action, found, width, end, done, threads=1):
@@ -156,12 +155,10 @@ def main():
         if action == "tune":
             # It compiles some twenty variants of each product and convolution,
             # several at a time.
-            names = [name for name in given.models.split(",") if name] or FIRST
-            some = [(name, 1, "infer") for name in names]
             width, threads = 2, (os.cpu_count() or 2) // 2
         else:
-            some, width, threads = found, given.jobs, 1
-        left = [case for case in some if case not in known[action]]
+            width, threads = given.jobs, 1
+        left = [case for case in found if case not in known[action]]
         in_parallel(action, left, width, end - 20, done, threads)
 
 

@@ -29,6 +29,7 @@ TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
 PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us"]
+    + ["replay_before_us", "replay_us", "host_us"]
     + ["speedup", "call_speedup", "difference", "inductor_difference", "held_bytes",
        "one_stream_bytes", "planning_s", "chosen", "device", "build"]
 )

@@ -258,6 +258,11 @@ def fastest(report, prefix):
     )
 
 
+def usual_us(report):
+    """Of the fastest plan without early launches."""
+    return min(c.measured_us for c in report.tried if not c.schedule.is_early)
+
+
 def reference(reports, prefix):
     """The sum over graphs; one that is a chain has one stream only."""
     if not any(fastest(r, prefix) for r in reports):
@@ -353,6 +358,7 @@ def of_reports(reports):
             reports, lambda r: r.whole_us or fastest(r, "one stream")
         ),
         "folded_us": total(reports, lambda r: fastest(r, "one stream")),
+        "usual_us": total(reports, usual_us),
         "chains_us": reference(reports, "a stream for each"),
         "heft_us": reference(reports, "heft"),
         "chosen": [r.chosen.label for r in reports],

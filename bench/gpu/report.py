@@ -4,15 +4,15 @@
 
   report.py FOLDER DUMP.json... [--sharing used|shipped|DUMP.json]
 
-Writes FOLDER/plans.csv (a row per model, batch and mode), predictions.csv (a
-row per plan that was tried at batch 1), README.md with both as tables, and, by
-gnuplot, predictions.svg. Of two rows for one case the later dump's counts. What
-the folder has of cases that are not in the dumps stays, and so do times of
-max-autotune; rows of cases that were measured again go to earlier.csv. The
-dumps themselves have every plan of every model and are not kept. Predicted times
-are made here, by the package regal: with the numbers that the run's calibration
-found, with those that the package ships, or with those that fit what another
-dump's calibration observed.
+Writes FOLDER/plans.csv (a row per model, batch and mode), left.csv (cases that
+were left to Inductor), predictions.csv (a row per plan that was tried at batch
+1), README.md with them as tables, and, by gnuplot, predictions.svg. Of two rows
+for one case the later dump's counts. What the folder has of cases that are not
+in the dumps stays, and so do times of max-autotune; rows of cases that were
+measured again go to earlier.csv. The dumps themselves have every plan of every
+model and are not kept. Predicted times are made here, by the package regal:
+with the numbers that the run's calibration found, with those that the package
+ships, or with those that fit what another dump's calibration observed.
 """
 import argparse
 import csv
@@ -28,11 +28,12 @@ TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
          "chains", "heft", "regal", "call"]
 PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
-    + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us"]
+    + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us", "usual_us"]
     + ["replay_before_us", "replay_us", "host_us"]
     + ["speedup", "call_speedup", "difference", "inductor_difference", "held_bytes",
        "one_stream_bytes", "planning_s", "chosen", "device", "build"]
 )
+LEFT_FIELDS = ["model", "batch", "mode", "why"]
 PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",
                      "predicted_us", "crossings"]
 
@@ -87,11 +88,13 @@ def plan_rows(rows):
         yield {f: shown(row.get(f)) for f in PLAN_FIELDS}
 
 
-def left_out(rows):
-    """Cases that were left to Inductor, with the reason."""
+def left_out(rows, known):
+    """Cases that were left to Inductor, with the reason; those of `known` that
+    were not run again stay."""
+    yield from (row for row in known if key_of(row) not in rows)
     for (model, batch, mode), row in rows.items():
         for warning in row.get("warnings", ()):
-            yield f"- {model}, batch {batch}, {mode}: {warning}"
+            yield {"model": model, "batch": batch, "mode": mode, "why": warning}
 
 
 def shown(value):
@@ -285,17 +288,18 @@ def main():
     earlier = read_csv(os.path.join(folder, "earlier.csv")) + replaced
     predictions = (list(prediction_rows(rows, sharing))
                    or read_csv(os.path.join(folder, "predictions.csv")))
+    left = list(left_out(rows, read_csv(os.path.join(folder, "left.csv"))))
+    write_csv(os.path.join(folder, "left.csv"), LEFT_FIELDS, left)
     write_csv(os.path.join(folder, "plans.csv"), PLAN_FIELDS, plans)
     write_csv(os.path.join(folder, "earlier.csv"), PLAN_FIELDS, earlier)
     write_csv(os.path.join(folder, "predictions.csv"), PREDICTION_FIELDS,
               predictions)
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        print("\n".join(page(plans, earlier, predictions, left_out(rows))),
-              file=file)
+        print("\n".join(page(plans, earlier, predictions, left)), file=file)
     subprocess.run(["gnuplot"], input=FIGURE, text=True, cwd=folder, check=True)
 
 
-def page(plans, earlier, predictions, reasons):
+def page(plans, earlier, predictions, left):
     """The lines of README.md."""
     yield ("# Plans on a GPU\n\nMade by bench/gpu/plans.py and "
            "bench/gpu/report.py; docs/torch.md says what the columns are. "
@@ -304,7 +308,8 @@ def page(plans, earlier, predictions, reasons):
         yield f"\n## {some[0]['device']}, {build}\n"
         yield from plan_table(some)
     yield "\nLeft to Inductor:\n"
-    yield from reasons
+    for row in left:
+        yield f"- {row['model']}, batch {row['batch']}, {row['mode']}: {row['why']}"
     yield ("\n## Predicted and measured\n\nMean relative error of the predicted "
            "times of plans that were tried at batch 1.\n")
     yield from prediction_table(predictions)

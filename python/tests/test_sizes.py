@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from regal.torch import Backend, sizes  # noqa: E402
+from regal.torch import Backend, backend, sizes  # noqa: E402
 from torch import nn  # noqa: E402
 from torch._dynamo.backends.debugging import aot_eager  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
@@ -31,21 +31,33 @@ class Odd(nn.Module):
 
 
 @pytest.fixture
-def planned(monkeypatch):
+def inductor(monkeypatch):
+    """With eager code for any size."""
+    found = pytest.importorskip("regal.torch.inductor")
+    monkeypatch.setattr(
+        found, "lower_plainly",
+        lambda gm, example_inputs, settings: aot_eager(gm, example_inputs),
+    )
+    torch._dynamo.reset()
+    return found
+
+
+@pytest.fixture
+def on_gpu(monkeypatch):
+    monkeypatch.setattr(backend, "_check_devices", lambda example_inputs: None)
+
+
+@pytest.fixture
+def planned(monkeypatch, inductor, on_gpu):
     """Graphs that would be planned: the sizes of their inputs."""
-    inductor = pytest.importorskip("regal.torch.inductor")
     found = []
 
     def lower(gm, example_inputs, compile_one, settings):
         found.append([tuple(x.shape) for x in example_inputs])
+        compile_one.func.__self__.graphs.append(None)
         return aot_eager(gm, example_inputs)
 
     monkeypatch.setattr(inductor, "lower", lower)
-    monkeypatch.setattr(
-        inductor, "lower_plainly",
-        lambda gm, example_inputs, settings: aot_eager(gm, example_inputs),
-    )
-    torch._dynamo.reset()
     return found
 
 
@@ -87,27 +99,21 @@ def function(x):
     return x.relu() + x.shape[0]
 
 
-def test_parameters_are_told_from_arguments(monkeypatch):
+def test_parameters_are_told_from_arguments(monkeypatch, inductor, on_gpu):
     """A plan reads them where they are; it would copy an argument."""
-    inductor = pytest.importorskip("regal.torch.inductor")
-    static = []
+    found, static, usual = Backend(), [], inductor.lower
 
     def compile_one(gm, example_inputs, **kwargs):
         static.append(list(kwargs["static_input_idxs"]))
+        found.graphs.append(None)
         return gm.forward
 
-    usual = inductor.lower
     monkeypatch.setattr(
         inductor, "lower",
         lambda gm, inputs, _, settings: usual(gm, inputs, compile_one, settings),
     )
-    monkeypatch.setattr(
-        inductor, "lower_plainly",
-        lambda gm, example_inputs, settings: aot_eager(gm, example_inputs),
-    )
-    torch._dynamo.reset()
     model = nn.Linear(4, 4)
-    compiled = torch.compile(model, backend=Backend())
+    compiled = torch.compile(model, backend=found)
     with torch.no_grad():
         for rows in (3, 5, 5, 5):
             compiled(torch.ones(rows, 4))
@@ -124,19 +130,40 @@ def test_there_are_not_more_plans_than_that(planned, monkeypatch):
     assert planned == [[(5, 2)], [(7, 2)]]
 
 
-def test_what_cannot_be_compiled_for_its_sizes_is_so_for_any(
-    planned, monkeypatch
-):
-    def fails(gm, example_inputs, compile_one, settings):
-        raise RuntimeError("not this one\nat all")
+def fails(gm, example_inputs, compile_one, settings):
+    raise RuntimeError("not this one\nat all")
 
-    inductor = pytest.importorskip("regal.torch.inductor")
-    monkeypatch.setattr(inductor, "lower", fails)
+
+def leaves(gm, example_inputs, compile_one, settings):
+    """As `_compile_one` does with what it cannot plan."""
+    warnings.warn("regal: left to Inductor: not this one")
+    return aot_eager(gm, example_inputs)
+
+
+@pytest.mark.parametrize("lower", [fails, leaves])
+def test_what_cannot_be_planned_is_tried_once(
+    monkeypatch, inductor, on_gpu, lower
+):
+    monkeypatch.setattr(inductor, "lower", lower)
     compiled = torch.compile(function, backend=Backend(), dynamic=True)
-    x = torch.randn(3, 2)
+    x, y = torch.randn(3, 2), torch.randn(5, 2)
     compiled(x)
-    with pytest.warns(UserWarning, match="sizes that vary.* not this one$"):
+    with pytest.warns(UserWarning, match="left to Inductor: not this one$"):
         torch.testing.assert_close(compiled(x), function(x))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        torch.testing.assert_close(compiled(x), function(x))
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), function(x))
+            torch.testing.assert_close(compiled(y), function(y))
+
+
+def test_a_model_on_the_cpu_is_compiled_once(monkeypatch, inductor):
+    monkeypatch.setattr(inductor, "lower", fails)
+    compiled = torch.compile(function, backend=Backend(), dynamic=True)
+    x = torch.randn(3, 2)
+    with pytest.warns(UserWarning, match="sizes that vary.* is on the cpu$"):
+        compiled(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), function(x))

@@ -22,7 +22,7 @@ import torch
 
 from ..streams.trials import Settings
 from .planned import PlannedGraph, Report, warn
-from .sizes import BySizes, copy_of_graph, is_any_varying
+from .sizes import VARYING, BySizes, copy_of_graph, is_any_varying
 from .trace import Unsupported
 
 #: The share of the seconds that each graph has of a model that is several.
@@ -56,7 +56,20 @@ class Backend:
             return plan(gm, example_inputs)
         kept = copy_of_graph(gm)
         compiled = lower_plainly(gm, example_inputs, self.inductor)
-        return BySizes(kept, example_inputs, compiled, plan)
+        try:
+            _check_devices(example_inputs)
+        except Unsupported as error:
+            warn(VARYING, error)
+            return compiled
+
+        def plan_known(
+            gm: torch.fx.GraphModule, inputs: Sequence[Any]
+        ) -> Optional[Callable]:
+            count = len(self.graphs)
+            planned = plan(gm, inputs)
+            return planned if len(self.graphs) > count else None
+
+        return BySizes(kept, example_inputs, compiled, plan_known)
 
     def _compile_one(
         self, share: float, gm, example_inputs, **kwargs: Any

@@ -56,10 +56,12 @@ def launch_early(graph: int, names: Collection[str]) -> int:
     :param graph: a ``cudaGraph_t`` that has not been instantiated.
     """
     handle = ctypes.c_void_p(graph)
+    edges = _edges(handle)
+    waiting = {n for n in {after for _, after in edges} if _name_of(n) in names}
     chosen = [
         (before, after)
-        for before, after in _edges(handle)
-        if _name_of(after) in names and _is_kernel(before)
+        for before, after in edges
+        if after in waiting and _is_kernel(before)
     ]
     if chosen:
         before, after = (_handles(nodes) for nodes in zip(*chosen))

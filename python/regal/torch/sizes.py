@@ -36,6 +36,9 @@ _MOST = 8
 #: How many are counted before they are forgotten.
 _COUNTED = 1000
 
+#: What such a graph is called in a warning.
+VARYING = "sizes that vary"
+
 _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -108,30 +111,30 @@ class BySizes:
         gm: torch.fx.GraphModule,
         example_inputs: Sequence[Any],
         compiled: Callable,
-        compile_known: Callable[..., Callable],
+        plan: Callable[..., Optional[Callable]],
     ):
         """
         :param compiled: serves any size.
-        :param compile_known: makes a callable of a graph and its inputs.
+        :param plan: makes a callable of a graph and its inputs, or None if it
+            cannot be planned; then no others are tried.
         """
-        self._gm, self._any = gm, compiled
-        self._compile_known = compile_known
+        self._gm, self._any, self._plan = gm, compiled, plan
         self._varying = _varying(example_inputs)
         self._tensors = [
             at
             for at, value in enumerate(example_inputs)
             if isinstance(value, torch.Tensor)
         ]
-        #: None for sizes that could not be compiled.
-        self._known: Dict[tuple, Optional[Callable]] = {}
+        self._known: Dict[tuple, Callable] = {}
+        self._most = _MOST
         self._calls: Counter[tuple] = collections.Counter()
         self._lock = threading.Lock()
 
     def __call__(self, *args: Any) -> Any:
         key = self._key(args)
-        if key not in self._known:
-            self._note(key, args)
         known = self._known.get(key)
+        if known is None and len(self._known) < self._most:
+            known = self._note(key, args)
         if known is None:
             return self._any(*args)
         return known(*[args[at] for at in self._tensors])
@@ -146,23 +149,29 @@ class BySizes:
             ]
         )
 
-    def _note(self, key: tuple, args: Sequence[Any]) -> None:
-        """Counts a call; compiles a graph for its sizes if it is the second."""
+    def _note(self, key: tuple, args: Sequence[Any]) -> Optional[Callable]:
+        """Counts a call; plans a graph for its sizes if it is the second."""
         with self._lock:
-            if key in self._known or len(self._known) == _MOST:
-                return
+            if key in self._known or len(self._known) >= self._most:
+                return self._known.get(key)
             if len(self._calls) == _COUNTED and key not in self._calls:
                 self._calls.clear()
             self._calls[key] += 1
-            if self._calls[key] > 1:
-                self._known[key] = self._compile(args)
+            if self._calls[key] == 1:
+                return None
+            planned = self._planned(args)
+            if planned is None:
+                self._most = 0
+            else:
+                self._known[key] = planned
+            return planned
 
-    def _compile(self, args: Sequence[Any]) -> Optional[Callable]:
+    def _planned(self, args: Sequence[Any]) -> Optional[Callable]:
         try:
             with _disable_current_modes():
-                return self._compile_known(
+                return self._plan(
                     with_numbers(self._gm, args), with_known_sizes(args)
                 )
         except Exception as error:  # the code for any size can do it
-            warn("sizes that vary", error)
+            warn(VARYING, error)
             return None

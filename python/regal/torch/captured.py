@@ -232,7 +232,8 @@ def apply(
             raise ValueError('on="streams" needs a model on a GPU')
         return _Streams(captured, make_schedule(captured.program, order, place))
     if on == "cpu":
-        return Applied(captured, Threads(traced, order, place))
+        devices = len(plan.peak_bytes)
+        return Applied(captured, Threads(traced, order, place, devices))
     if not isinstance(on, (list, tuple)):
         raise ValueError(
             f"on is {on!r}, expected 'streams', 'cpu' or a list of devices"

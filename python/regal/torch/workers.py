@@ -68,9 +68,19 @@ class _Held:
 class Threads:
     """Runs a plan on workers of the CPU."""
 
-    def __init__(self, traced: Traced, order: Sequence[int], place: Sequence[int]):
+    def __init__(
+        self,
+        traced: Traced,
+        order: Sequence[int],
+        place: Sequence[int],
+        devices: int = 0,
+    ):
+        """
+        :param devices: of the plan, if some of them may run nothing.
+        """
         self.traced = traced
         self.place = list(place)
+        self.devices = max([devices - 1, *self.place]) + 1
         self.queues: Dict[int, List[int]] = {}
         for kernel in order:
             self.queues.setdefault(self.place[kernel], []).append(kernel)
@@ -88,7 +98,7 @@ class _ThreadRun:
     def __init__(self, threads: Threads, args: List[Any]):
         self.threads, self.traced = threads, threads.traced
         self.env = self.traced.inputs(args)
-        self.held = _Held(self.traced, max(threads.place, default=0) + 1)
+        self.held = _Held(self.traced, threads.devices)
         self.done = [threading.Event() for _ in self.traced.kernels]
         self.failures: List[BaseException] = []
         #: Host nodes fill the table of values; one thread at a time.

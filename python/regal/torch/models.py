@@ -31,16 +31,47 @@ from torch.utils import _pytree as pytree
 
 
 @contextlib.contextmanager
-def fake_tensors() -> Iterator[FakeTensorMode]:
-    """Inside, tensors have shapes and no values."""
+def without_values() -> Iterator[None]:
+    """Inside, whoever needs the value of a tensor is told why it has none."""
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True) as fake:
-            yield fake
+        yield
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
         raise ValueError(
             f"a value of a tensor decides what runs, or a size: {error.func}; "
             "a plan is for one graph with known sizes"
         ) from error
+
+
+@contextlib.contextmanager
+def fake_tensors() -> Iterator[FakeTensorMode]:
+    """Inside, tensors have shapes and no values."""
+    with without_values(), FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        yield fake
+
+
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    """Models that look at values if they may must know that they may not, as
+    torch.export tells them."""
+    compiler = torch.compiler
+    before = compiler._is_compiling_flag
+    compiler._is_compiling_flag = True
+    try:
+        yield
+    finally:
+        compiler._is_compiling_flag = before
+
+
+@contextlib.contextmanager
+def _without_onednn() -> Iterator[None]:
+    """Its LSTM keeps what a backward pass needs only where autograd runs. Other
+    ops are the same in a graph with and without it."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(before)
 
 
 class Call:
@@ -64,6 +95,8 @@ class Signature:
     returned: List[Optional[int]]
     #: From results of the program to the inputs that the model writes.
     updates: Dict[int, int] = dataclasses.field(default_factory=dict)
+    #: Whether whoever gets results may write to each of them alone.
+    are_gradients: bool = False
 
     def bind(self, args: Sequence[Any], given: Call) -> List[Any]:
         """The program's inputs for a call: `args` but for what is given."""
@@ -88,7 +121,22 @@ class Signature:
         with torch.no_grad():
             for at, place in self.updates.items():
                 values[place].copy_(results[at])
-        return [None if at is None else results[at] for at in self.returned]
+        found = [None if at is None else results[at] for at in self.returned]
+        return _apart(found) if self.are_gradients else found
+
+
+def _apart(results: List[Any]) -> List[Any]:
+    """Each in memory of its own: gradients of two parameters may be equal."""
+    seen: set = set()
+    found = []
+    for value in results:
+        if isinstance(value, torch.Tensor):
+            storage = value.untyped_storage()._cdata
+            if storage in seen:
+                value = value.clone()
+            seen.add(storage)
+        found.append(value)
+    return found
 
 
 def _check_argument(at: int, given: Any, known: Any) -> None:
@@ -164,6 +212,8 @@ class _Step(torch.nn.Module):
     ):
         super().__init__()
         self._model = (model,)  # not a part of this one
+        #: See `_joint_graph`.
+        self.has_views = False
         self._loss = loss or mean_square
         self.leaves, self._spec = call.leaves, call.spec
         self.is_tensor = [isinstance(x, torch.Tensor) for x in self.leaves]
@@ -210,8 +260,28 @@ class _Step(torch.nn.Module):
         return found.reshape(())
 
     def forward(self, *tensors: torch.Tensor) -> Tuple[torch.Tensor]:
-        own = dict(zip(self._names, [*self._parts, *self.buffers()]))
+        parts = [p.view(p.shape) if self.has_views else p for p in self._parts]
+        own = dict(zip(self._names, [*parts, *self.buffers()]))
         return (self._call(own, tensors),)
+
+
+def _joint_graph(step: _Step) -> Tuple[torch.fx.GraphModule, Any]:
+    """AOTAutograd asserts that there are as many gradients as parameters. It
+    counts those of two parameters as one if they are equal, such as those of
+    the two biases of an LSTM; they are two if the parameters are read by views.
+    """
+    from torch._functorch.aot_autograd import aot_export_module
+
+    for step.has_views in (False, True):
+        try:
+            return aot_export_module(
+                step, step.tensors, trace_joint=True, output_loss_index=0
+            )
+        except AssertionError as error:
+            failure = error
+    raise ValueError(
+        f"AOTAutograd has no graph of the training step: {failure}"
+    ) from failure
 
 
 def joint(
@@ -222,14 +292,10 @@ def joint(
     Results of a call: the loss, and the gradient of each parameter, None for
     those that get none.
     """
-    from torch._functorch.aot_autograd import aot_export_module
-
-    step = _Step(model, call, loss)
+    with torch.enable_grad(), _compiling(), without_values(), _without_onednn():
+        step = _Step(model, call, loss)
+        gm, names = _joint_graph(step)
     tensors = step.tensors
-    with torch.enable_grad():
-        gm, names = aot_export_module(
-            step, tensors, trace_joint=True, output_loss_index=0
-        )
     values = [p.detach() for p in step.parameters()]
     place_of = {n: len(values) + at for at, (n, _) in
                 enumerate(step.named_buffers())}
@@ -243,6 +309,7 @@ def joint(
         call,
         [next(arguments) if known else None for known in step.is_tensor],
         [first - 1, *(gradient.get(n) for n, _ in model.named_parameters())],
+        are_gradients=True,
     )
     for at, node in enumerate(results[: first - 1]):
         signature.updates[at] = place_of[names.buffers_to_mutate[node.name]]

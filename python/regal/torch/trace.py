@@ -59,6 +59,8 @@ class Traced:
         self._buffers: List[Buffer] = []
         #: Buffers that each node's value lies in.
         self.buffers_of: Dict[Node, List[int]] = {}
+        #: Of host nodes: other tensors that it takes to compute their value.
+        self._also_read: Dict[Node, List[torch.Tensor]] = {}
         self.program = self._trace()
         self.kernel_index = {n: i for i, n in enumerate(self.kernels)}
         #: Values of nodes that are known before a call (constants.py).
@@ -85,7 +87,9 @@ class Traced:
                 continue
             reads, writes = self._accesses(node)
             self._note(node, "temporary")
+            also_read = self._also_read_by(node)
             if self._is_kernel(node, writes):
+                reads += also_read
                 writes += self._fresh_results(node)
                 self.kernels.append(node)
                 kernels.append(
@@ -95,13 +99,26 @@ class Traced:
                         [self._access(t) for t in writes],
                     )
                 )
-        outputs = [
+            elif node.target is not operator.getitem:
+                mine = self.buffers_of[node]
+                self._also_read[node] = also_read + [
+                    t for t in reads if self.buffer_of(t) not in mine
+                ]
+        kept = [
             b
             for n in self.output.all_input_nodes
             for b in self.buffers_of.get(n, ())
-            if self._buffers[b].role == "temporary"
         ]
+        kept += [self.buffer_of(t) for t in self._also_read_by(self.output)]
+        outputs = [b for b in kept if self._buffers[b].role == "temporary"]
         return Program(kernels, self._buffers, outputs)
+
+    def _also_read_by(self, node: Node) -> List[torch.Tensor]:
+        """What its arguments are computed from and do not lie in: a view of one
+        tensor with the shape or type of another needs both."""
+        return [
+            t for n in node.all_input_nodes for t in self._also_read.get(n, ())
+        ]
 
     def _note(self, node: Node, role: str) -> None:
         """Gives the storages of the node's value numbers."""

@@ -208,6 +208,24 @@ def test_losses_that_give_no_gradients_are_refused():
     refused(Calls(lambda m, a: a * 2, f=model), "depends on no parameter")
 
 
+def ctc(model, x):
+    scores = model.f(x).log_softmax(-1).unsqueeze(1)
+    lengths = torch.tensor([4]), torch.tensor([2])
+    return nn.functional.ctc_loss(scores, torch.tensor([[1, 2]]), *lengths)
+
+
+@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize("function", [
+    lambda m, a: m.f(a) if a.sum() > 0 else a,
+    lambda m, a: m.f(a)[a[:, 0] > 0],
+    ctc,
+])
+def test_models_that_need_values_are_refused(function, train):
+    model = Calls(function, f=nn.Linear(8, 8))
+    with pytest.raises(ValueError, match="a value of a tensor decides"):
+        rt.capture(model, (X,), train=train, costs="h200")
+
+
 def test_other_arguments_than_those_of_the_capture_are_refused():
     model = Calls(lambda m, a, n: a * n)
     captured = rt.capture(model, (X, 3), costs="h200")

@@ -27,6 +27,7 @@ from torch._subclasses.fake_tensor import (
     DynamicOutputShapeException,
     FakeTensorMode,
 )
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 
@@ -35,9 +36,14 @@ def without_values() -> Iterator[None]:
     """Inside, whoever needs the value of a tensor is told why it has none."""
     try:
         yield
-    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+    except (
+        DataDependentOutputException,
+        DynamicOutputShapeException,
+        GuardOnDataDependentSymNode,
+    ) as error:
+        needed = getattr(error, "func", None) or error.cond
         raise ValueError(
-            f"a value of a tensor decides what runs, or a size: {error.func}; "
+            f"a value of a tensor decides what runs, or a size: {needed}; "
             "a plan is for one graph with known sizes"
         ) from error
 
@@ -160,7 +166,7 @@ Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
 
 def exported(model: torch.nn.Module, call: Call) -> Model:
     """The graph of torch.export."""
-    with torch.no_grad():
+    with torch.no_grad(), without_values():
         found = torch.export.export(model, call.args, call.kwargs, strict=False)
         found = found.run_decompositions({})
     kept = {**found.state_dict, **found.constants}

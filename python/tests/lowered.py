@@ -106,6 +106,17 @@ class Branches(nn.Module):
         return torch.cat([branch(x) for branch in self.branches], 1).mean((2, 3))
 
 
+class Weighted(nn.Module):
+    """With a constant, and parameters of its shape."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.linear(x) * torch.tensor([1.0, 2.0] * 4)
+
+
 def lower(name, model, args, train):
     """The fused kernels of the model, as `regal.torch.capture` gets them."""
     from regal.torch.captured import _fused
@@ -163,6 +174,7 @@ def main():
     lower("odd", Odd().train(), (x, 3, torch.ones(3)), False)
     lower("branches", Branches().eval(), (image,), False)
     lower("step", Branches(), (image,), True)
+    lower("weighted", Weighted(), (x,), True)
 
 
 if __name__ == "__main__":

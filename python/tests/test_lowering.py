@@ -37,6 +37,10 @@ def test_any_result_is_kept(lowered):
     assert odd["fused"] >= 3  # the normalisation, the buffer, the sum
 
 
+def test_constants_of_a_training_step_are_inputs(lowered):
+    assert lowered["weighted"]["fused"] >= 1
+
+
 def test_branches_are_independent_and_fused(lowered):
     kernels = lowered["branches"]["kernels"]
     dependencies = lowered["branches"]["dependencies"]

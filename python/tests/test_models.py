@@ -145,6 +145,9 @@ TRAINED = {
     "equal gradients": (
         Calls(lambda m, a: m.f(a) + m.g.bias, f=nn.Linear(8, 8),
               g=nn.Linear(8, 8)), (X,)),
+    "constants": (
+        Calls(lambda m, a: m.f(a) * torch.tensor([1.0, 2.0] * 4),
+              f=nn.Linear(8, 8)), (X,)),
     "careful": (Calls(careful, f=nn.Linear(8, 8)), (X,)),
     "batch normalisation": MODELS["batch normalisation"],
     "tied": MODELS["tied"],

@@ -319,4 +319,28 @@ def joint(
     )
     for at, node in enumerate(results[: first - 1]):
         signature.updates[at] = place_of[names.buffers_to_mutate[node.name]]
-    return gm, values, signature
+    return gm, values + _constants_as_inputs(gm), signature
+
+
+def _constants_as_inputs(gm: torch.fx.GraphModule) -> List[torch.Tensor]:
+    """Tensors that the model made from numbers become the last inputs, as
+    torch.export has it; AOTAutograd would make them the first ones later."""
+    found: List[torch.Tensor] = []
+    moved = set()
+    last = [n for n in gm.graph.nodes if n.op == "placeholder"][-1]
+    for node in list(gm.graph.nodes):
+        if node.op != "get_attr":
+            continue
+        value = getattr(gm, node.target)
+        if isinstance(value, torch.Tensor):
+            with gm.graph.inserting_after(last):
+                last = gm.graph.placeholder(f"constant{len(found)}")
+            last.meta = dict(node.meta)
+            node.replace_all_uses_with(last)
+            gm.graph.erase_node(node)
+            found.append(value)
+            moved.add(node.target)
+    for name in moved:
+        delattr(gm, name)
+    gm.recompile()
+    return found

@@ -298,3 +298,35 @@ def test_the_fastest_configuration_is_kept(monkeypatch):
     launch.tune(
         [changed, out], lambda call: pytest.fail("there is nothing to choose")
     )
+
+
+SOURCE = """
+@triton.jit
+def helper(a, b):
+    return a + b
+
+@triton_heuristics.{kind}(
+    triton_meta={{'signature': {{}}, 'launch_pdl': {pdl}}},
+)
+@triton.jit
+def {name}(in_ptr0, out_ptr0, XBLOCK : tl.constexpr):
+    x = tl.load(in_ptr0)
+"""
+
+
+@pytest.mark.parametrize("kind, pdl, name, is_early", [
+    ("pointwise", True, "triton_poi_0", True),
+    ("pointwise", False, "triton_poi_0", False),  # an older GPU
+    ("user_autotune", True, "triton_poi_0", False),
+    ("pointwise", True, "triton_", False),  # whose names are not unique
+])
+def test_kernels_that_may_be_launched_early(kind, pdl, name, is_early):
+    inductor = pytest.importorskip("regal.torch.inductor")
+    source = SOURCE.format(kind=kind, pdl=pdl, name=name)
+    found, is_found = inductor._waiting_first("triton_poi_0", source)
+    assert is_found == is_early
+    assert "'launch_pdl': False" in found  # the driver does it, or nobody
+    lines = found.splitlines()
+    body = lines[next(i for i, x in enumerate(lines) if "def triton" in x) + 1:]
+    wait = "    tl.extra.cuda.gdc_wait()"
+    assert body == [wait] * is_early + ["    x = tl.load(in_ptr0)"]

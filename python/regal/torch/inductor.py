@@ -49,6 +49,8 @@ SETTINGS = {
 
 #: In a kernel that waits before it touches memory (see `_waiting_first`).
 _WAIT = "tl.extra.cuda.gdc_wait()"
+#: In the source of a kernel that the user wrote.
+_USERS_OWN = "@triton_heuristics.user_autotune"
 
 
 #: What Inductor's own timing chose is not taken over: see `TritonLaunch.tune`.
@@ -165,11 +167,14 @@ def _waiting_first(name: str, body: str) -> Tuple[str, bool]:
     Inductor writes kernels for early launches if asked to (``enable_pdl``): they
     say when the next one may be launched, but wait only if they need what the
     kernel before them has written, in Inductor's order. In ours another one may
-    be before them. They are launched as usual; early.py changes that.
+    be before them. They are launched as usual; early.py changes that. A user's
+    own kernels stay as they are.
     """
     launched, usual = "'launch_pdl': True", "'launch_pdl': False"
     head = re.search(rf"^def {name}\(.*\):\n", body, re.MULTILINE)
-    is_early = launched in body and head is not None
+    is_early = (
+        launched in body and head is not None and _USERS_OWN not in body
+    )
     if is_early:
         first = f"    {_WAIT}\n"
         body = body[: head.end()] + first + body[head.end() :]

@@ -253,7 +253,7 @@ def fastest(report, prefix):
     """Of those that were timed in turn at the end."""
     return min(
         (c.measured_us for c in report.tried
-         if c.timed_again and c.label.startswith(prefix)),
+         if c.timed_again and c.is_by(prefix)),
         default=None,
     )
 

@@ -434,6 +434,19 @@ def test_priorities_are_tried_on_the_best_plans():
     assert best.label.startswith("urgent first")
 
 
+def test_a_plan_that_was_tried_already_has_both_names():
+    """One that joins two kernels: chains and heft have the same schedule."""
+    kernels = [Kernel("a", [], [whole(0)], 1000),
+               Kernel("b", [], [whole(1)], 1000),
+               Kernel("c", [whole(0), whole(1)], [whole(2)], 1000)]
+    program = Program(kernels, [Buffer(64)] * 3, [2])
+    settings = trials.Settings(streams=2, search_seconds=0.02, seconds=0.1)
+    _, tried = trials.choose(program, settings, lambda s: 5.0 - s.streams)
+    assert len({c.schedule.key for c in tried}) == len(tried)
+    for method in (trials.ONE_STREAM, trials.CHAINS, "heft", "auto"):
+        assert any(c.is_by(method) and c.timed_again for c in tried), method
+
+
 @pytest.mark.parametrize("is_wanted", [True, False])
 def test_early_launches_are_tried_and_kept_if_they_are_faster(is_wanted):
     program = wide_program()

@@ -79,6 +79,12 @@ class Candidate:
     measured_us: Optional[float] = None
     #: Whether it was timed again at the end, in turn with the other leaders.
     timed_again: bool = False
+    #: Labels of others with the same schedule.
+    also: List[str] = dataclasses.field(default_factory=list)
+
+    def is_by(self, method: str) -> bool:
+        """Whether its label, or that of an equal one, begins so."""
+        return any(label.startswith(method) for label in (self.label, *self.also))
 
 
 @dataclasses.dataclass
@@ -310,7 +316,7 @@ def _leaders(tried: List[Candidate]) -> List[Candidate]:
     """The fastest, and the fastest of each kind to compare with."""
     tried = sorted(tried, key=_measured)
     kinds = [
-        next((c for c in tried if c.label.startswith(kind)), None)
+        next((c for c in tried if c.is_by(kind)), None)
         for kind in (ONE_STREAM, CHAINS, "heft", "auto")
     ]
     found = tried[:3] + [c for c in kinds if c is not None]
@@ -329,13 +335,15 @@ def _try_all(
     least: int = 0,
 ) -> None:
     """Times what is new until `end`, but not fewer than `least`."""
-    known = {candidate.schedule.key for candidate in tried}
+    known = {candidate.schedule.key: candidate for candidate in tried}
     wanted = len(tried) + least
     while len(tried) < wanted or time.monotonic() < end:
         candidate = next(found, None)
         if candidate is None:
             return
-        if candidate.schedule.key not in known:
-            known.add(candidate.schedule.key)
+        same = known.setdefault(candidate.schedule.key, candidate)
+        if same is candidate:
             candidate.measured_us = time_us(candidate.schedule)
             tried.append(candidate)
+        elif candidate.label not in (same.label, *same.also):
+            same.also.append(candidate.label)

@@ -91,7 +91,9 @@ def plan_rows(rows):
 def left_out(rows, known):
     """Cases that were left to Inductor, with the reason; those of `known` that
     were not run again stay."""
-    yield from (row for row in known if key_of(row) not in rows)
+    yield from (
+        row for row in known if "warnings" not in rows.get(key_of(row), ())
+    )
     for (model, batch, mode), row in rows.items():
         for warning in row.get("warnings", ()):
             yield {"model": model, "batch": batch, "mode": mode, "why": warning}

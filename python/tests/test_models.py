@@ -49,7 +49,8 @@ def like_another(model, x):
     """Views that need a second tensor, which no kernel reads any more."""
     other = x.exp()
     y = other.sin() * 2
-    return (y * 3).type_as(other), y.cos().type_as(other).sum(1)
+    a, b = (y * 4).type_as(other).split(4, 1)
+    return (y * 3).type_as(other), y.cos().type_as(other).sum(1), a.sin() + b, b
 
 
 torch.manual_seed(0)
@@ -148,6 +149,8 @@ TRAINED = {
     "constants": (
         Calls(lambda m, a: m.f(a) * torch.tensor([1.0, 2.0] * 4),
               f=nn.Linear(8, 8)), (X,)),
+    "repeated gradients": (
+        Calls(lambda m, a: m.f.bias + 0 * a.sum(), f=nn.Linear(8, 8)), (X,)),
     "careful": (Calls(careful, f=nn.Linear(8, 8)), (X,)),
     "batch normalisation": MODELS["batch normalisation"],
     "tied": MODELS["tied"],
@@ -189,7 +192,9 @@ def test_a_training_step_does_what_the_model_does(name):
             assert len(found) == len(expected)
             given = [t for t in found if t is not None]
             storages = {t.untyped_storage().data_ptr() for t in given}
-            assert len(storages) == len(given)  # gradients may be written to
+            assert len(storages) == len(given)
+            for t in given:
+                t.mul_(1)  # gradients may be written to
             for a, b in zip(found, expected):
                 assert (a is None) == (b is None)
                 if b is not None:
@@ -215,6 +220,14 @@ def ctc(model, x):
     scores = model.f(x).log_softmax(-1).unsqueeze(1)
     lengths = torch.tensor([4]), torch.tensor([2])
     return nn.functional.ctc_loss(scores, torch.tensor([[1, 2]]), *lengths)
+
+
+def test_a_tensor_that_is_no_buffer_is_refused_in_training():
+    model = Calls(lambda m, a: m.f(a) * m.t, f=nn.Linear(8, 8))
+    model.__dict__["t"] = torch.ones(8)
+    with pytest.raises(ValueError, match="register it as a buffer"):
+        rt.capture(model, (X,), train=True, costs="h200")
+    rt.capture(model, (X,), costs="h200")
 
 
 @pytest.mark.parametrize("train", [False, True])

@@ -248,7 +248,7 @@ def capture(
                 results = recorder.record()
         except RuntimeError as error:
             # Where a launch has failed, the end of the recording fails, too.
-            raise error from error.__context__
+            raise error from error.__cause__ or error.__context__
     if schedule.is_early:
         launch_early(graph.raw_cuda_graph(), traced.early_names)
         graph.instantiate()
@@ -427,6 +427,8 @@ class Timer:
     ):
         self.capture, self.time_one, self.most = capture, time_one, most
         self.kept: Dict[Any, Captured] = {}
+        #: Early launches failed: they are not tried again.
+        self.has_failed = False
 
     def __call__(self, schedule: Schedule) -> float:
         captured = self.kept.pop(schedule.key, None)
@@ -441,9 +443,12 @@ class Timer:
 
     def _record(self, schedule: Schedule) -> Optional[Captured]:
         """None where the driver knows no early launches."""
+        if schedule.is_early and self.has_failed:
+            return None
         try:
             return self.capture(schedule)
         except RuntimeError:
             if not schedule.is_early:
                 raise
+            self.has_failed = True
             return None

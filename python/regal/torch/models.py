@@ -30,6 +30,8 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
+from .slots import without_repeats
+
 
 @contextlib.contextmanager
 def without_values() -> Iterator[None]:
@@ -128,18 +130,21 @@ class Signature:
             for at, place in self.updates.items():
                 values[place].copy_(results[at])
         found = [None if at is None else results[at] for at in self.returned]
-        return _apart(found) if self.are_gradients else found
+        return _writable(found, values) if self.are_gradients else found
 
 
-def _apart(results: List[Any]) -> List[Any]:
-    """Each in memory of its own: gradients of two parameters may be equal."""
-    seen: set = set()
+def _writable(results: List[Any], values: Sequence[Any]) -> List[Any]:
+    """Each result in memory of its own: gradients of two parameters may be
+    equal, one may be a number that is repeated, or an input."""
+    seen = {
+        v.untyped_storage()._cdata for v in values if isinstance(v, torch.Tensor)
+    }
     found = []
     for value in results:
         if isinstance(value, torch.Tensor):
             storage = value.untyped_storage()._cdata
-            if storage in seen:
-                value = value.clone()
+            if storage in seen or without_repeats(value) is not value:
+                value = value.clone(memory_format=torch.contiguous_format)
             seen.add(storage)
         found.append(value)
     return found
@@ -278,16 +283,20 @@ def _joint_graph(step: _Step) -> Tuple[torch.fx.GraphModule, Any]:
     """
     from torch._functorch.aot_autograd import aot_export_module
 
+    failures: List[AssertionError] = []
     for step.has_views in (False, True):
         try:
             return aot_export_module(
                 step, step.tensors, trace_joint=True, output_loss_index=0
             )
         except AssertionError as error:
-            failure = error
+            failures.append(error)
+    why = str(failures[0])
+    if "to FakeTensors first" in why:
+        why = "the model has a tensor that is no buffer: register it as a buffer"
     raise ValueError(
-        f"AOTAutograd has no graph of the training step: {failure}"
-    ) from failure
+        f"AOTAutograd has no graph of the training step: {why}"
+    ) from failures[0]
 
 
 def joint(

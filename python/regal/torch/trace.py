@@ -99,11 +99,8 @@ class Traced:
                         [self._access(t) for t in writes],
                     )
                 )
-            elif node.target is not operator.getitem:
-                mine = self.buffers_of[node]
-                self._also_read[node] = also_read + [
-                    t for t in reads if self.buffer_of(t) not in mine
-                ]
+            else:
+                self._also_read[node] = also_read + self._beside(node, reads)
         kept = [
             b
             for n in self.output.all_input_nodes
@@ -112,6 +109,16 @@ class Traced:
         kept += [self.buffer_of(t) for t in self._also_read_by(self.output)]
         outputs = [b for b in kept if self._buffers[b].role == "temporary"]
         return Program(kernels, self._buffers, outputs)
+
+    def _beside(
+        self, node: Node, reads: List[torch.Tensor]
+    ) -> List[torch.Tensor]:
+        """Those that the value of a host node does not lie in. One of several
+        results does not need the others."""
+        if node.target is operator.getitem:
+            return []
+        mine = self.buffers_of[node]
+        return [t for t in reads if self.buffer_of(t) not in mine]
 
     def _also_read_by(self, node: Node) -> List[torch.Tensor]:
         """What its arguments are computed from and do not lie in: a view of one

@@ -443,7 +443,7 @@ class Timer:
 
     def _record(self, schedule: Schedule) -> Optional[Captured]:
         """None where the driver knows no early launches."""
-        if schedule.is_early and self.has_failed:
+        if self.has_failed and schedule.is_early:
             return None
         try:
             return self.capture(schedule)

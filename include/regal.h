@@ -16,6 +16,9 @@
  *   regal_solve(context, graph, &options, &result);
  *   regal_plan_save(context, result, "model.plan");
  *
+ * One header for all of it: a program includes one file, and a binding is made
+ * from one.
+ *
  * Conventions
  *  - Every call that can fail returns a regal_status. If it is not REGAL_OK,
  *    regal_error(context) returns a one-line message, and the outputs are

@@ -262,7 +262,7 @@ def usual_us(report):
     """Of the fastest plan without early launches."""
     return min(
         c.measured_us for c in report.tried
-        if c.timed_again and not c.schedule.is_early
+        if c.timed_again and not c.schedule.launches_early
     )
 
 

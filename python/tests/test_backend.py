@@ -218,7 +218,7 @@ def test_early_launches_that_fail_are_not_chosen(without_gpu):
     """A driver may know none; others must not fail silently."""
     _, graph = planned_graph(Settings())
     usual = one_stream(graph.traced.program)
-    early = dataclasses.replace(usual, is_early=True)
+    early = dataclasses.replace(usual, launches_early=True)
 
     def fails(schedule):
         raise RuntimeError("CUDA's driver has no such function")

@@ -303,7 +303,7 @@ def test_kernels_that_are_launched_early_wait_for_what_they_read():
     assert len(names) > 4
     (given,) = graph.example_args
     for usual in {id(c.schedule): c.schedule for c in graph.report.tried}.values():
-        schedule = dataclasses.replace(usual, is_early=True)
+        schedule = dataclasses.replace(usual, launches_early=True)
         captured = cuda.capture(graph.traced, schedule, [given])
         for _ in range(20):
             given.normal_()

@@ -455,15 +455,15 @@ def test_early_launches_are_tried_and_kept_if_they_are_faster(is_wanted):
     )
 
     def time_us(schedule):
-        return 5.0 - schedule.is_early - 0.1 * schedule.streams
+        return 5.0 - schedule.launches_early - 0.1 * schedule.streams
 
     best, tried = trials.choose(program, settings, time_us, can_be_early=True)
-    assert best.schedule.is_early == is_wanted
+    assert best.schedule.launches_early == is_wanted
     assert best.label.startswith("early launches") == is_wanted
     usual = next(c for c in tried if c.label == trials.ONE_STREAM)
-    assert not usual.schedule.is_early and usual.timed_again
+    assert not usual.schedule.launches_early and usual.timed_again
     best, tried = trials.choose(program, settings, time_us)
-    assert not any(c.schedule.is_early for c in tried)
+    assert not any(c.schedule.launches_early for c in tried)
 
 
 def test_a_chain_may_have_early_launches():
@@ -471,7 +471,7 @@ def test_a_chain_may_have_early_launches():
                Kernel("b", [whole(0)], [whole(1)], 1000)]
     program = Program(kernels, [Buffer(64)] * 2, [1])
     best, tried = trials.choose(
-        program, trials.Settings(), lambda s: 5.0 - s.is_early,
+        program, trials.Settings(), lambda s: 5.0 - s.launches_early,
         can_be_early=True)
     assert best.label == "early launches, one stream" and len(tried) == 2
 

@@ -57,8 +57,9 @@ class Schedule:
     early: List[int] = dataclasses.field(default_factory=list)
     #: Bytes of temporary memory that the streams hold, all together.
     held_bytes: int = 0
-    #: Kernels that can are launched before those end that they follow.
-    is_early: bool = False
+    #: Whether kernels that can be are launched before those end that they
+    #: follow.
+    launches_early: bool = False
 
     @property
     def crossings(self) -> int:
@@ -67,7 +68,7 @@ class Schedule:
     @property
     def key(self) -> Tuple[bool, Tuple[Tuple[int, int, bool], ...]]:
         """Equal for schedules that do the same."""
-        return self.is_early, tuple(
+        return self.launches_early, tuple(
             (x.kernel, x.stream, x.is_urgent) for x in self.launches
         )
 

@@ -206,7 +206,7 @@ def next_round(
     """Plans around the best so far: more streams, other prices and seeds; with
     early launches if the best has them."""
     for candidate in _around(program, settings, best):
-        yield early(candidate) if best.schedule.is_early else candidate
+        yield early(candidate) if best.schedule.launches_early else candidate
 
 
 def _around(
@@ -233,7 +233,7 @@ def early(candidate: Candidate) -> Candidate:
     """The same with early launches."""
     return Candidate(
         f"{_EARLY}, {candidate.label}",
-        dataclasses.replace(candidate.schedule, is_early=True),
+        dataclasses.replace(candidate.schedule, launches_early=True),
     )
 
 

@@ -13,7 +13,6 @@ cannot be planned is left to Inductor, with a warning that says why.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 from typing import Any, Callable, Dict, List, Optional, Sequence
@@ -76,8 +75,7 @@ class Backend:
     ) -> Callable:
         from .inductor import compile_kernels
 
-        # Compiling changes the graph; its tensors are not copied.
-        kept = torch.fx.GraphModule(gm, copy.deepcopy(gm.graph))
+        kept = copy_of_graph(gm)
         kind, visible = _kind_of(kwargs)
         seconds = self.settings.seconds * share
         if kind != "inference":

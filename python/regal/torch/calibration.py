@@ -99,7 +99,7 @@ def observations_of(graph: PlannedGraph) -> List[Observation]:
     tried = graph.report.tried
     one = next(c for c in tried if c.label == ONE_STREAM)
     # The model of sharing knows nothing of early launches.
-    others = [c for c in tried if c is not one and not c.schedule.is_early]
+    others = [c for c in tried if c is not one and not c.schedule.launches_early]
     step = max(1, len(others) // _OBSERVED)
     chosen = [one] + others[::step][:_OBSERVED]
     captured = [

@@ -249,7 +249,7 @@ def capture(
         except RuntimeError as error:
             # Where a launch has failed, the end of the recording fails, too.
             raise error from error.__cause__ or error.__context__
-    if schedule.is_early:
+    if schedule.launches_early:
         launch_early(graph.raw_cuda_graph(), traced.early_names)
         graph.instantiate()
     # Holders of the results' memory are counted: views of it are none.
@@ -262,7 +262,7 @@ def capture(
 
 def _new_graph(schedule: Schedule) -> torch.cuda.CUDAGraph:
     """Edges of a graph can be changed until it is instantiated."""
-    if schedule.is_early:
+    if schedule.launches_early:
         return torch.cuda.CUDAGraph(keep_graph=True)
     return torch.cuda.CUDAGraph()
 
@@ -443,12 +443,12 @@ class Timer:
 
     def _record(self, schedule: Schedule) -> Optional[Captured]:
         """None where the driver knows no early launches."""
-        if self.has_failed and schedule.is_early:
+        if self.has_failed and schedule.launches_early:
             return None
         try:
             return self.capture(schedule)
         except RuntimeError:
-            if not schedule.is_early:
+            if not schedule.launches_early:
                 raise
             self.has_failed = True
             return None

@@ -52,7 +52,6 @@ _WAIT = "tl.extra.cuda.gdc_wait()"
 #: In the source of a kernel that the user wrote.
 _USERS_OWN = "@triton_heuristics.user_autotune"
 
-
 #: What Inductor's own timing chose is not taken over: see `TritonLaunch.tune`.
 #: For max-autotune the same cache keeps what took minutes.
 UNTUNED = {"autotune_local_cache": False}
@@ -66,10 +65,10 @@ _COMPILING = threading.RLock()
 class TritonLaunch:
     """Launches one of Inductor's Triton kernels on the current stream."""
 
-    def __init__(self, name: str, is_early: bool = False):
+    def __init__(self, name: str, can_be_early: bool = False):
         self.__name__ = self.name = name
         #: Whether it waits for those before it, if it is launched early.
-        self.is_early = is_early
+        self.can_be_early = can_be_early
         self._kernel: Any = None
 
     def define(self, kernel: Any) -> None:
@@ -172,23 +171,23 @@ def _waiting_first(name: str, body: str) -> Tuple[str, bool]:
     """
     launched, usual = "'launch_pdl': True", "'launch_pdl': False"
     head = re.search(rf"^def {name}\(.*\):\n", body, re.MULTILINE)
-    is_early = (
+    can_be_early = (
         launched in body and head is not None and _USERS_OWN not in body
     )
-    if is_early:
+    if can_be_early:
         first = f"    {_WAIT}\n"
         body = body[: head.end()] + first + body[head.end() :]
-    return body.replace(launched, usual), is_early
+    return body.replace(launched, usual), can_be_early
 
 
 class _Converter(wrapper_fxir.FxConverter):
     def _generate_kernel_definition(self, line: Any) -> None:
-        body, is_early = _waiting_first(line.kernel_name, line.kernel_body)
+        body, can_be_early = _waiting_first(line.kernel_name, line.kernel_body)
         code = wrapper.PythonWrapperCodegen._format_kernel_definition(
             line.kernel_name, body, metadata=line.metadata
         )
         module = PyCodeCache.load("\n".join([self.prologue, code]))
-        launch = TritonLaunch(line.kernel_name, is_early)
+        launch = TritonLaunch(line.kernel_name, can_be_early)
         launch.define(getattr(module, line.kernel_name))
         self.kernels[line.kernel_name] = launch
 

@@ -277,7 +277,7 @@ class Traced:
         return {
             node.target.__name__
             for node in self.kernels
-            if getattr(node.target, "is_early", False)
+            if getattr(node.target, "can_be_early", False)
         }
 
     @property

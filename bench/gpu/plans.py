@@ -14,11 +14,11 @@ goes on with --done OUT/plans.json. Actions:
   measure-only  all of these
   unfolded      the plan without folded constants
   tune          max-autotune: it compiles for minutes; what it has chosen is in
-                Inductor's cache (TORCHINDUCTOR_CACHE_DIR) for the next run, if
-                this one is stopped
+                Inductor's cache, a folder for each case in
+                TORCHINDUCTOR_CACHE_DIR, for the next run, if this one is stopped
 
 Each case has a process of its own, --jobs at a time, each with one thread that
-compiles. A lock lets one process at a time use the GPU, to tune and measure
+compiles (four if it tunes). A lock lets one process at a time use the GPU, to tune and measure
 kernels, try plans and time calls. Needs the packages regal, torch, torchvision
 and transformers.
 """
@@ -29,6 +29,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -84,11 +85,19 @@ def in_parallel(action, found, width, end, done, threads=1):
 
 def start(action, case, threads):
     """A process for a case, with a group of its own: see `case.quiet`."""
+    settings = {"TORCHINDUCTOR_COMPILE_THREADS": str(threads)}
+    if action == "tune":
+        # Timings are in one file, of which each process writes back what it has
+        # read, and its own: processes that share it lose each other's.
+        settings["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(
+            os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+            or os.path.join(tempfile.gettempdir(), "regal-tuned"),
+            case.replace(":", "-"),
+        )
     return subprocess.Popen(
         [sys.executable, __file__, "--one", action, case],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": str(threads)},
-        start_new_session=True,
+        env={**os.environ, **settings}, start_new_session=True,
     )
 
 
@@ -152,14 +161,11 @@ def main():
         os.replace(path + ".new", path)
 
     for action in actions:
-        if action == "tune":
-            # It compiles some twenty variants of each product and convolution,
-            # several at a time.
-            width, threads = 2, (os.cpu_count() or 2) // 2
-        else:
-            width, threads = given.jobs, 1
+        # max-autotune compiles some twenty variants of each product and
+        # convolution at once.
+        threads = 4 if action == "tune" else 1
         left = [case for case in found if case not in known[action]]
-        in_parallel(action, left, width, end - 20, done, threads)
+        in_parallel(action, left, given.jobs, end - 20, done, threads)
 
 
 def known_cases(paths):

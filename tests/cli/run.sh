@@ -29,21 +29,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/bin" "$work/got"
+mkdir "$work/bin" "$work/got" "$work/links"
 ln -s "$regal" "$work/bin/regal"
+ln -s "$here/graphs" "$root/docs" "$root/data" "$work/links"
+ln -s "$root/tests/graphs" "$work/links/samples"
+echo 0 > "$work/zero"
 export PATH="$work/bin:$PATH"
 # A sanitizer's report must not look like an exit code of ours.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99"
 
 normalize() {
-  sed -E \
+  sed -E -i \
     -e 's/^(search +)[0-9.]+ s, /\1SECONDS s, /' \
     -e 's/, [0-9]+ per second$/, RATE per second/' \
     -e 's/"seconds": [0-9.e+-]+/"seconds": SECONDS/' \
     -e 's/^(memory used: )[0-9.]+ MiB/\1SIZE MiB/' \
     -e 's/^regal ([0-9.]+) \(.*\)$/regal \1 (BUILD)/' \
     -e 's/  [0-9.]+ s$/  SECONDS s/' \
-    "$1" > "$1.normal" && mv "$1.normal" "$1"
+    "$@"
 }
 
 # Runs one case and leaves $work/got/{exit,stdout,stderr}.
@@ -51,34 +54,31 @@ run_case() {
   local folder="$work/run"
   rm -rf "$folder"
   mkdir "$folder"
-  ln -s "$here/graphs" "$folder/graphs"
-  ln -s "$root/tests/graphs" "$folder/samples"
-  ln -s "$root/docs" "$folder/docs"
-  ln -s "$root/data" "$folder/data"
+  cp -P "$work"/links/* "$folder"
   (cd "$folder" && timeout 120 bash "$1" < /dev/null \
     > "$work/got/stdout" 2> "$work/got/stderr")
   echo $? > "$work/got/exit"
-  normalize "$work/got/stdout"
-  normalize "$work/got/stderr"
+  normalize "$work/got/stdout" "$work/got/stderr"
 }
 
-# The expected file, or what stands for it when there is none.
-expected() {
+# Sets `expected`: the file, or what stands for it when there is none.
+expect() {
   if [ -e "$1.$2" ]; then
-    echo "$1.$2"
+    expected=$1.$2
   elif [ "$2" = exit ]; then
-    echo 0 > "$work/zero"
-    echo "$work/zero"
+    expected=$work/zero
   else
-    echo /dev/null
+    expected=/dev/null
   fi
 }
 
 check_case() {
   local good=0 part
   for part in exit stdout stderr; do
+    expect "$1" $part
+    cmp -s "$expected" "$work/got/$part" && continue
     diff -u --label "expected $part" --label "$part" \
-      "$(expected "$1" $part)" "$work/got/$part" || good=1
+      "$expected" "$work/got/$part" || good=1
   done
   return $good
 }

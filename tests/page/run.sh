@@ -4,6 +4,7 @@
 #
 #   tests/page/run.sh REGAL                 the page in a browser
 #   tests/page/run.sh REGAL --screenshots   and draw the pictures of docs/img
+#   tests/page/run.sh REGAL --speed         how fast it loads and pans
 #   tests/page/run.sh --style               prettier and eslint
 #   tests/page/run.sh --format              rewrite the source as prettier does
 #

@@ -9,7 +9,6 @@ GPU with Triton.
 
 from __future__ import annotations
 
-import gc
 import os
 import tempfile
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
@@ -280,13 +279,9 @@ class _Streams:
         with torch.no_grad():
             captured.traced.gm(*own)  # kernels are tuned at their first call
         torch.cuda.synchronize()
-        # As a capture does at its begin: what is counted is its own.
-        gc.collect()
-        torch.cuda.empty_cache()
-        before = torch.cuda.memory_reserved()
         self.graph = cuda.capture(captured.traced, schedule, own)
         #: What the graph's pool takes: its buffers, as the streams reuse them.
-        self.peak_bytes = [torch.cuda.memory_reserved() - before]
+        self.peak_bytes = [self.graph.pool_bytes]
 
     def __call__(self, *args: Any, **kwargs: Any) -> List[Any]:
         values = self.captured.bind(args, kwargs)

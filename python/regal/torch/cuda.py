@@ -96,6 +96,17 @@ class Captured:
             self._turns.take()
         self.graph.replay()
 
+    @property
+    def pool_bytes(self) -> int:
+        """What PyTorch's allocator holds for the graph. What it holds in all
+        before and after a capture does not tell: a capture empties its cache."""
+        pool = self.graph.pool()
+        return sum(
+            segment["total_size"]
+            for segment in torch.cuda.memory_snapshot()
+            if segment["segment_pool_id"] == pool
+        )
+
     def lend(self, places: Sequence[int]) -> None:
         """These results are handed out as they are: a new tensor takes the
         host 0.6 us, and a forward pass may save hundreds."""

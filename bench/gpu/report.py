@@ -30,8 +30,9 @@ PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us", "usual_us"]
     + ["replay_before_us", "replay_us", "host_us"]
-    + ["speedup", "call_speedup", "difference", "inductor_difference", "held_bytes",
-       "one_stream_bytes", "planning_s", "chosen", "device", "build"]
+    + ["speedup", "call_speedup", "difference", "inductor_difference",
+       "difference_to_inductor", "held_bytes", "one_stream_bytes", "planning_s",
+       "chosen", "device", "build"]
 )
 LEFT_FIELDS = ["model", "batch", "mode", "why"]
 PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",

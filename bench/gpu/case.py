@@ -226,23 +226,18 @@ def compile_beside_others():
 
 
 def tuning_alone():
-    """max-autotune times kernels while it compiles: all variants of a product
-    or convolution at once, for a second or less, and others one by one, at the
-    first call, where it compiles as well."""
+    """max-autotune times kernels while it compiles, and compiles more at the
+    first call: only timings have the GPU alone."""
     from torch._inductor.runtime.benchmarking import benchmarker
-    from torch._inductor.select_algorithm import AlgorithmSelectorCache
 
-    def but_alone(function):
-        def call(*args, **kwargs):
-            with alone():
-                return function(*args, **kwargs)
+    kind = type(benchmarker)
+    timing = kind.benchmark_gpu
 
-        return call
+    def but_alone(*args, **kwargs):
+        with alone():
+            return timing(*args, **kwargs)
 
-    one = type(benchmarker)
-    one.benchmark_gpu = but_alone(one.benchmark_gpu)
-    some = AlgorithmSelectorCache
-    some.benchmark_choices = staticmethod(but_alone(some.benchmark_choices))
+    kind.benchmark_gpu = but_alone
 
 
 def total(reports, choose):
@@ -316,6 +311,7 @@ def measure(name, batch, mode, predict=True):
         row["reduce_overhead_us"] = None if reduced is None else case.time(reduced)
         row["call_us"] = case.time(planned)
         row["replay_us"] = replay_us(backend.graphs)
+        row["launch_us"] = launch_us(backend.graphs)
         row["host_us"] = host_us(lambda: case.step(planned))
     if predict and mode == "infer" and batch == 1:
         row["observed"] = predictions(backend.graphs)
@@ -328,14 +324,22 @@ def measure(name, batch, mode, predict=True):
     return row
 
 
+def serving(graphs):
+    """The recorded graphs that serve calls; none if one was not recorded."""
+    found = [graph.slots.newest for graph in graphs if graph.slots]
+    return [] if None in found else found
+
+
 def replay_us(graphs):
-    """Of the recorded graphs that serve calls, without the host's part."""
+    """Of the graphs that serve calls, without the host's part."""
     from regal.torch import cuda
 
-    found = [graph.slots.newest for graph in graphs if graph.slots]
-    if not found or None in found:
-        return None
-    return sum(cuda.time_us(captured) for captured in found)
+    return sum(map(cuda.time_us, serving(graphs))) or None
+
+
+def launch_us(graphs):
+    """What the host needs to launch them, on an idle device."""
+    return sum(host_us(c.replay, 1) for c in serving(graphs)) or None
 
 
 def host_us(call, calls=20):

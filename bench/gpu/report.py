@@ -29,7 +29,7 @@ TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
 PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us", "usual_us"]
-    + ["replay_before_us", "replay_us", "host_us"]
+    + ["replay_before_us", "replay_us", "launch_us", "host_us"]
     + ["speedup", "call_speedup", "difference", "inductor_difference",
        "difference_to_inductor", "held_bytes", "one_stream_bytes", "planning_s",
        "chosen", "device", "build"]

@@ -74,12 +74,14 @@ class Case:
             with torch.no_grad():
                 return [function(*self.inputs)]
         results = function(*self.inputs)
+        loss_of(results).backward()
         if isinstance(results, torch.Tensor):
             results = [results]
-        sum(r.float().square().mean() for r in results).backward()
-        kept = [r.detach() for r in results] + [
-            p.grad for p in self.given if p.grad is not None
-        ]
+        return [r.detach() for r in results] + self.gradients()
+
+    def gradients(self):
+        """Those of the last step, of which nothing is kept."""
+        kept = [p.grad for p in self.given if p.grad is not None]
         for p in self.given:
             p.grad = None
         return kept
@@ -89,13 +91,25 @@ class Case:
 
     def deterministic(self, function):
         """A step without random numbers: they would differ."""
+        self.remove_randomness()
+        return [t.clone() for t in self.step(function)]
+
+    def remove_randomness(self):
         import torch
         from torchvision.ops import StochasticDepth
 
         for module in self.module.modules():
             if isinstance(module, (torch.nn.Dropout, StochasticDepth)):
                 module.p = 0.0
-        return [t.clone() for t in self.step(function)]
+
+
+def loss_of(results):
+    """Of a training step: the mean square of all results."""
+    import torch
+
+    if isinstance(results, torch.Tensor):
+        results = [results]
+    return sum(r.float().square().mean() for r in results)
 
 
 def difference(found, expected):
@@ -444,6 +458,42 @@ def unfolded(name, batch, mode):
             "unfolded_call_us": case.time(planned)}
 
 
+def whole_step(name, batch, mode):
+    """A training step as one graph: `regal.torch.compile_step`."""
+    from regal.torch import compile_step
+
+    if mode != "train":
+        raise ValueError(f"{mode} has no steps")
+    case = Case(name, batch, mode)
+    case.remove_randomness()
+    loss_of(case.module(*case.inputs)).backward()
+    expected = [t.clone() for t in case.gradients()]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        step = compile_step(case.module, case.inputs, loss_of)
+
+        def call():
+            step(*case.inputs)
+            return case.gradients()
+
+        found = [[t.clone() for t in call()] for _ in range(3)]
+    with quiet():
+        us = time_calls(call)
+        host = host_us(call)
+    why = [str(w.message) for w in caught if "regal" in str(w.message)]
+    (report,) = step.reports or [None]
+    return {
+        "model": name, "batch": batch, "mode": mode, "step_us": us,
+        "step_host_us": host, "step_warnings": why,
+        "step_difference": max(difference(f, expected) for f in found),
+        "step_plan_us": report and report.chosen.measured_us,
+        "step_one_stream_us": report and (
+            report.whole_us or fastest(report, "one stream")),
+        "step_planning_s": report and report.measuring_s + report.trying_s,
+        "step_chosen": report and report.chosen.label,
+    }
+
+
 #: What is run, and the column by which a row tells that it was done.
 Action = collections.namedtuple("Action", "run column")
 ACTIONS = {
@@ -451,6 +501,7 @@ ACTIONS = {
     "measure-only": Action(functools.partial(measure, predict=False), "regal_us"),
     "unfolded": Action(unfolded, "unfolded_us"),
     "tune": Action(tune, "max_autotune_us"),
+    "step": Action(whole_step, "step_us"),
 }
 
 

@@ -26,13 +26,18 @@ from regal.streams.sharing import Observation, Sharing, fit, predict_us
 
 TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
          "chains", "heft", "regal", "call"]
+#: What actions measure by themselves, for cases that others have measured.
+EXTRA_FIELDS = ["max_autotune_us", "unfolded_us", "step_us", "step_plan_us",
+                "step_one_stream_us", "step_host_us", "step_difference",
+                "step_planning_s", "step_chosen"]
 PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us", "usual_us"]
     + ["replay_before_us", "replay_us", "launch_us", "host_us"]
     + ["speedup", "call_speedup", "difference", "inductor_difference",
        "difference_to_inductor", "held_bytes", "one_stream_bytes", "planning_s",
-       "chosen", "device", "build"]
+       "chosen"]
+    + [f for f in EXTRA_FIELDS if f.startswith("step")] + ["device", "build"]
 )
 LEFT_FIELDS = ["model", "batch", "mode", "why"]
 PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",
@@ -173,10 +178,10 @@ def key_of(row):
     return row["model"], int(row["batch"]), row["mode"]
 
 
-def with_earlier(new, known, tuned):
+def with_earlier(new, known, extras):
     """All rows, and those of `known` that new ones take the place of.
 
-    Of a case that is only in `tuned` max-autotune was measured alone.
+    Of a case that is only in `extras` nothing else was measured.
     """
     found = {key_of(row): row for row in new}
     replaced = [
@@ -185,10 +190,11 @@ def with_earlier(new, known, tuned):
     ]
     for row in known:
         kept = found.setdefault(key_of(row), row)
-        kept["max_autotune_us"] = kept["max_autotune_us"] or row["max_autotune_us"]
-    for key, us in tuned.items():
+        for field in EXTRA_FIELDS:
+            kept[field] = kept.get(field) or row.get(field) or ""
+    for key, values in extras.items():
         if key in found:
-            found[key]["max_autotune_us"] = shown(us)
+            found[key].update(values)
     order = sorted(found, key=lambda key: (key[2], key[1]))
     return [found[key] for key in order], replaced
 
@@ -283,10 +289,12 @@ def main():
     given = parser.parse_args()
     folder, sharing = given.folder, sharing_by(given.sharing)
     rows = merged(given.dumps)
-    tuned = {key: row["max_autotune_us"] for key, row in rows.items()
-             if row.get("max_autotune_us")}
+    extras = {
+        key: {f: shown(row[f]) for f in EXTRA_FIELDS if row.get(f) is not None}
+        for key, row in rows.items()
+    }
     plans, replaced = with_earlier(
-        list(plan_rows(rows)), read_csv(os.path.join(folder, "plans.csv")), tuned
+        list(plan_rows(rows)), read_csv(os.path.join(folder, "plans.csv")), extras
     )
     earlier = read_csv(os.path.join(folder, "earlier.csv")) + replaced
     predictions = (list(prediction_rows(rows, sharing))

@@ -78,6 +78,8 @@ def pretend():
         module.lazy_init = returning(None)
     joint_graph.constant_fold_uniform_value = returning(None)
     wrappers._safe_copy_out = lambda *, copy_to, **_: copy_to
+    # The method selects the GPU first.
+    torch.Tensor.copy_ = lambda self, other: torch.ops.aten.copy_.default(self, other)
 
 
 class Odd(nn.Module):
@@ -117,16 +119,33 @@ class Weighted(nn.Module):
         return self.linear(x) * torch.tensor([1.0, 2.0] * 4)
 
 
-def lower(name, model, args, train):
-    """The fused kernels of the model, as `regal.torch.capture` gets them."""
+class Normed(nn.Module):
+    """Writes running means."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(8, 8), nn.BatchNorm1d(8)
+
+    def forward(self, x):
+        return self.norm(self.linear(x)).square().mean()
+
+
+def lower(name, model, args, train, inside=False):
+    """The fused kernels of the model, as `regal.torch.capture` gets them.
+
+    :param inside: kernels write what the model writes, as in a `Step`.
+    """
     from regal.torch.captured import _fused
     from regal.torch.models import Call, exported, joint
+    from regal.torch.step import _write_inside
     from regal.torch.trace import is_triton
 
     call = Call(args, None)
     gm, values, signature = (
         joint(model, call, None) if train else exported(model, call)
     )
+    if inside:
+        _write_inside(gm, signature)
     for node in gm.graph.nodes:
         if "device" in node.kwargs:
             node.kwargs = {**node.kwargs, "device": GPU}
@@ -139,6 +158,9 @@ def lower(name, model, args, train):
         "dependencies": program.dependencies,
         "fused": sum("triton" in kernel.name for kernel in program.kernels),
         "early": sorted(traced.early_names),
+        "written": [
+            traced.placeholders.index(node) for node in traced.written_inputs
+        ],
         "sources": {
             launch.name: inspect.getsource(launch.kernel.fn.fn)
             for launch in {n.target for n in traced.kernels if is_triton(n)}
@@ -175,6 +197,7 @@ def main():
     lower("branches", Branches().eval(), (image,), False)
     lower("step", Branches(), (image,), True)
     lower("weighted", Weighted(), (x,), True)
+    lower("whole step", Normed(), (x,), True, inside=True)
 
 
 if __name__ == "__main__":

@@ -124,6 +124,37 @@ def test_training_has_the_gradients_and_buffers_of_eager():
     assert {r.kind for r in compiled.regal.reports} == {"forward", "backward"}
 
 
+def square(result):
+    return result.square().mean()
+
+
+def test_a_whole_step_is_one_graph_with_the_gradients_of_eager():
+    model, same = Branches().cuda(), Branches().cuda()
+    same.load_state_dict(model.state_dict())
+    step = rt.compile_step(model, (images(),), square, **QUICK)
+    optimizers = [torch.optim.SGD(m.parameters(), 0.1) for m in (model, same)]
+    losses = []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="regal")
+        for at in range(6):
+            x = images()
+            if at != 3:  # then gradients are added to those of the step before
+                for optimizer in optimizers:
+                    optimizer.zero_grad()
+            losses.append(step(x))
+            expected = square(same(x))
+            expected.backward()
+            assert_close(losses[-1], expected.detach())
+            for p, q in zip(model.parameters(), same.parameters()):
+                assert_close(p.grad, q.grad)
+            for optimizer in optimizers:
+                optimizer.step()
+    assert_close(list(model.buffers()), list(same.buffers()))
+    assert len(set(map(float, losses))) == len(losses)  # none was overwritten
+    (report,) = step.reports
+    assert report.kind == "training step" and len(report.tried) > 5
+
+
 def test_forward_passes_may_come_before_their_backward_passes():
     model = Branches().cuda()
     compiled = rt.compile(model, **QUICK)

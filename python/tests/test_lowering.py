@@ -59,6 +59,14 @@ def test_a_training_step_is_one_graph(lowered):
         assert all(other < at for other in before)
 
 
+def test_kernels_of_a_whole_step_write_what_the_model_writes(lowered):
+    """Three buffers, after four parameters; the other graphs write nothing."""
+    assert sorted(lowered["whole step"]["written"]) == [4, 5, 6]
+    assert all(
+        not lowered[name]["written"] for name in ("branches", "step", "weighted")
+    )
+
+
 def test_kernels_wait_before_they_touch_memory(lowered):
     """Those that may be launched early do it first of all."""
     step = lowered["step"]

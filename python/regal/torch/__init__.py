@@ -3,6 +3,7 @@
 
 - ``compile``, or ``torch.compile(model, backend="regal")``: the fused kernels
   of torch.compile on several CUDA streams inside one CUDA graph.
+- ``compile_step``: loss and gradients of a training step in one such graph.
 - ``capture`` and ``apply``: a model as a graph for the search, and its plan run
   on streams, on several devices, or on threads of the CPU.
 - ``calibrate`` and ``predict``: how long a plan takes when streams share a GPU.
@@ -25,6 +26,7 @@ from .backend import Backend, regal_backend
 from .calibration import calibrate, load_calibration
 from .captured import Capture, apply, capture, capture_of
 from .planned import PlannedGraph, Report
+from .step import Step, compile_step
 from ..streams.sharing import Sharing, predict_us
 from ..streams.schedule import make_schedule
 from ..streams.trials import Settings
@@ -36,10 +38,12 @@ __all__ = [
     "Report",
     "Settings",
     "Sharing",
+    "Step",
     "apply",
     "calibrate",
     "capture",
     "compile",
+    "compile_step",
     "predict",
     "regal_backend",
 ]

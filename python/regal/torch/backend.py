@@ -42,17 +42,32 @@ class Backend:
         """Of the graphs that have been called."""
         return [g.report for g in self.graphs if g.report is not None]
 
+    def plan(
+        self,
+        gm: torch.fx.GraphModule,
+        example_inputs: Sequence[Any],
+        static: Optional[Sequence[int]] = None,
+        kind: Optional[str] = None,
+        share: float = 1.0,
+    ) -> Callable:
+        """What runs a graph of known sizes.
+
+        :param static: inputs that keep their addresses; by default those of
+            which AOTAutograd says so.
+        :param kind: what it is called; by default what AOTAutograd makes of it.
+        :param share: of the seconds.
+        """
+        from .inductor import lower
+
+        compile_one = functools.partial(self._compile_one, share, static, kind)
+        return lower(gm, example_inputs, compile_one, self.inductor)
+
     def __call__(self, gm: torch.fx.GraphModule, example_inputs, **_: Any):
-        from .inductor import lower, lower_plainly
+        from .inductor import lower_plainly
 
         share = _PART if is_part(gm) else 1.0
-
-        def plan(gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable:
-            compile_one = functools.partial(self._compile_one, share)
-            return lower(gm, inputs, compile_one, self.inductor)
-
         if not is_any_varying(example_inputs):
-            return plan(gm, example_inputs)
+            return self.plan(gm, example_inputs, share=share)
         kept = copy_of_graph(gm)
         compiled = lower_plainly(gm, example_inputs, self.inductor)
         try:
@@ -65,13 +80,19 @@ class Backend:
             gm: torch.fx.GraphModule, inputs: Sequence[Any]
         ) -> Optional[Callable]:
             count = len(self.graphs)
-            planned = plan(gm, inputs)
+            planned = self.plan(gm, inputs, share=share)
             return planned if len(self.graphs) > count else None
 
         return BySizes(kept, example_inputs, compiled, plan_known)
 
     def _compile_one(
-        self, share: float, gm, example_inputs, **kwargs: Any
+        self,
+        share: float,
+        static: Optional[Sequence[int]],
+        named: Optional[str],
+        gm,
+        example_inputs,
+        **kwargs: Any,
     ) -> Callable:
         from .inductor import compile_kernels
 
@@ -80,12 +101,14 @@ class Backend:
         seconds = self.settings.seconds * share
         if kind != "inference":
             seconds /= 2  # forward and backward
+        if static is None:
+            static = kwargs.get("static_input_idxs") or ()
 
         def receive(kernels: torch.fx.GraphModule) -> Callable:
             planned = PlannedGraph(
                 kernels,
-                kind,
-                kwargs.get("static_input_idxs") or (),
+                named or kind,
+                static,
                 visible,
                 self.settings,
                 seconds,
@@ -98,7 +121,7 @@ class Backend:
             _check_devices(example_inputs)
             return compile_kernels(receive, gm, example_inputs, **kwargs)
         except Exception as error:  # anything: Inductor itself can do it
-            warn(kind, error)
+            warn(named or kind, error)
             return self._compile_plainly(kept, example_inputs, kwargs)
 
     def _compile_plainly(self, gm, example_inputs, kwargs) -> Callable:

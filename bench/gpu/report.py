@@ -222,6 +222,22 @@ def plan_table(rows):
                f"{float(row['speedup']):.2f} | {float(row['call_speedup']):.2f} |")
 
 
+def step_table(rows):
+    """Whole training steps: by forward and backward graphs, and as one."""
+    yield ("| model | batch | reduce-overhead | call | step | one stream | plan | "
+           "of reduce-overhead | planning, s |")
+    yield "|---" * 9 + "|"
+    for row in rows:
+        times = " | ".join(
+            number(row[t + "_us"])
+            for t in ("reduce_overhead", "call", "step", "step_one_stream",
+                      "step_plan")
+        )
+        ratio = float(row["reduce_overhead_us"]) / float(row["step_us"])
+        yield (f"| {row['model']} | {row['batch']} | {times} | {ratio:.2f} | "
+               f"{float(row['step_planning_s']):.1f} |")
+
+
 def earlier_table(plans, earlier):
     """Earlier measurements of the same cases."""
     now = {key_of(row): row for row in plans}
@@ -321,6 +337,10 @@ def page(plans, earlier, predictions, left):
     yield "\nLeft to Inductor:\n"
     for row in left:
         yield f"- {row['model']}, batch {row['batch']}, {row['mode']}: {row['why']}"
+    steps = [row for row in plans if row.get("step_plan_us")]
+    if steps:
+        yield "\n## Training steps as one graph\n"
+        yield from step_table(steps)
     yield ("\n## Predicted and measured\n\nMean relative error of the predicted "
            "times of plans that were tried at batch 1.\n")
     yield from prediction_table(predictions)

@@ -204,6 +204,34 @@ def test_a_training_step_does_what_the_model_does(name):
     assert all(p.grad is None for p in model.parameters())
 
 
+class Mixed(nn.Module):
+    """A part that autocast converts, and one that it does not."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        x = self.first(x).float()
+        with torch.autocast("cpu", enabled=False):
+            return self.second(x)
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_conversions_of_autocast_are_those_of_the_capture(train):
+    model = Mixed()
+    with torch.autocast("cpu", torch.bfloat16):
+        captured = rt.capture(model, (X,), train=train, costs="h200", loss=loss_of)
+        run = rt.apply(next(plans_of(captured, 1)), on="cpu")
+        inside = run(X)
+        expected = [loss_of(model(X))] if train else [model(X)]
+    if train:
+        expected[0].backward()
+        expected += [p.grad for p in model.parameters()]
+    for found in (inside, run(X)):
+        torch.testing.assert_close(found, [t.detach() for t in expected])
+
+
 def test_losses_that_give_no_gradients_are_refused():
     model = nn.Linear(8, 4)
 

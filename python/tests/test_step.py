@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 import regal.torch as rt  # noqa: E402
 from regal.torch import inductor  # noqa: E402
-from test_models import TRAINED, X, loss_of  # noqa: E402
+from test_models import TRAINED, Mixed, X, loss_of  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -90,6 +90,20 @@ def test_steps_with_an_optimizer_train_the_model(op_by_op):
             optimizer.step()
         assert_same_state(model, same)
     torch.testing.assert_close(list(model.parameters()), list(same.parameters()))
+
+
+def test_a_step_has_the_types_of_autocast_when_it_was_compiled(op_by_op):
+    model = Mixed()
+    same = copy.deepcopy(model)
+    with torch.autocast("cpu", torch.bfloat16):
+        step = rt.compile_step(model, (X,), loss_of)
+        inside = step(X)
+        expected = loss_of(same(X))
+    outside = step(X)
+    for _ in range(2):
+        expected.backward(retain_graph=True)
+    assert inside == outside == expected.detach()
+    assert_same_state(model, same)
 
 
 def test_parameters_may_move_and_must_stay_alike(op_by_op):

@@ -18,7 +18,14 @@ from torch.fx import Node
 
 from . import cuda
 from .measure import measure
-from .models import Call, Signature, exported, fake_tensors, joint
+from .models import (
+    Call,
+    Signature,
+    exported,
+    fake_tensors,
+    joint,
+    without_autocast,
+)
 from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream
@@ -174,16 +181,20 @@ def capture(
     gm, values, signature = (
         joint(model, call, loss) if train else exported(model, call)
     )
-    traced = (_fused if level == "inductor" else _traced)(gm, values)
-    captured = Capture(traced, values, signature)
-    costs = os.fspath(costs)
+    with without_autocast():
+        traced = (_fused if level == "inductor" else _traced)(gm, values)
+        captured = Capture(traced, values, signature)
+        _set_times(captured, os.fspath(costs))
+    return captured
+
+
+def _set_times(captured: Capture, costs: str) -> None:
     if costs == "measure":
         measure(captured.traced, captured.args)
     elif os.path.isfile(costs):
         _profiled(captured, costs)
     else:
         estimate(captured.traced, costs)
-    return captured
 
 
 def _profiled(captured: Capture, trace: str) -> None:
@@ -252,7 +263,8 @@ class Applied:
 
     def __call__(self, *args: Any, **kwargs: Any) -> List[Any]:
         values = self.captured.bind(args, kwargs)
-        return self.captured.signature.finish(values, self.runner(values))
+        with without_autocast():
+            return self.captured.signature.finish(values, self.runner(values))
 
     @property
     def peak_bytes(self) -> List[int]:
@@ -276,10 +288,10 @@ class _Streams:
         nodes = captured.traced.placeholders
         written = captured.traced.written_inputs
         self.written = [p for p in self.inputs if nodes[p] in written]
-        with torch.no_grad():
+        with torch.no_grad(), without_autocast():
             captured.traced.gm(*own)  # kernels are tuned at their first call
-        torch.cuda.synchronize()
-        self.graph = cuda.capture(captured.traced, schedule, own)
+            torch.cuda.synchronize()
+            self.graph = cuda.capture(captured.traced, schedule, own)
         #: What the graph's pool takes: its buffers, as the streams reuse them.
         self.peak_bytes = [self.graph.pool_bytes]
 

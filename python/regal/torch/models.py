@@ -13,6 +13,7 @@ import dataclasses
 from typing import (
     Any,
     Callable,
+    ContextManager,
     Dict,
     Iterator,
     List,
@@ -80,6 +81,21 @@ def _without_onednn() -> Iterator[None]:
         yield
     finally:
         torch._C._set_mkldnn_enabled(before)
+
+
+def without_autocast() -> ContextManager:
+    """A graph of a model has the conversions that autocast has made; whoever
+    takes it apart or runs it must not make others."""
+    return torch._C._DisableAutocast()
+
+
+def _autocasts() -> List[Dict[str, Any]]:
+    """Arguments of `torch.autocast` for what the caller has switched on."""
+    return [
+        {"device_type": kind, "dtype": torch.get_autocast_dtype(kind)}
+        for kind in ("cpu", "cuda")
+        if torch.is_autocast_enabled(kind)
+    ]
 
 
 class Call:
@@ -220,9 +236,12 @@ class _Step(torch.nn.Module):
         model: torch.nn.Module,
         call: Call,
         loss: Optional[Callable],
+        autocasts: Sequence[Dict[str, Any]] = (),
     ):
         super().__init__()
         self._model = (model,)  # not a part of this one
+        #: Of the forward pass; `backward` is called outside.
+        self._autocasts = autocasts
         #: See `_joint_graph`.
         self.has_views = False
         self._loss = loss or mean_square
@@ -264,8 +283,13 @@ class _Step(torch.nn.Module):
             for x, known in zip(self.leaves, self.is_tensor)
         ]
         args, kwargs = pytree.tree_unflatten(leaves, self._spec)
-        result = torch.func.functional_call(self._model[0], own, args, kwargs)
-        found = self._loss(result)
+        with contextlib.ExitStack() as stack:
+            for given in self._autocasts:
+                stack.enter_context(torch.autocast(**given, cache_enabled=False))
+            result = torch.func.functional_call(
+                self._model[0], own, args, kwargs
+            )
+            found = self._loss(result)
         if not isinstance(found, torch.Tensor) or found.numel() != 1:
             raise ValueError(f"the loss is {_describe(found)}, expected a number")
         return found.reshape(())
@@ -307,9 +331,11 @@ def joint(
     Results of a call: the loss, and the gradient of each parameter, None for
     those that get none.
     """
+    autocasts = _autocasts()
     with torch.enable_grad(), _compiling(), without_values(), _without_onednn():
-        step = _Step(model, call, loss)
-        gm, names = _joint_graph(step)
+        with without_autocast():
+            step = _Step(model, call, loss, autocasts)
+            gm, names = _joint_graph(step)
     tensors = step.tensors
     values = [p.detach() for p in step.parameters()]
     place_of = {n: len(values) + at for at, (n, _) in

@@ -16,7 +16,7 @@ import torch
 
 from ..streams.trials import Settings
 from .backend import Backend
-from .models import Call, Signature, fake_tensors, joint
+from .models import Call, Signature, fake_tensors, joint, without_autocast
 from .planned import Report
 from .slots import without_repeats
 
@@ -39,12 +39,12 @@ class Step:
         #: Parameters that get a gradient, and the places of these.
         self._trained = [p for p, at in found if at is not None]
         self._gradients_at = [at for _, at in found if at is not None]
-        #: Gradients that are no tensors of their own, or not laid out as the
-        #: parameter; known after the first call.
+        #: Gradients that are no tensors of their own, or of another type or
+        #: layout than the parameter; known after the first call.
         self._copied: Optional[List[int]] = None
         places = set(signature.places)
         static = [at for at in range(len(values)) if at not in places]
-        with torch.no_grad():
+        with torch.no_grad(), without_autocast():
             self._run = backend.plan(
                 gm, _without_values(values), static, "training step"
             )
@@ -63,7 +63,7 @@ class Step:
         if self._addresses_now() != self._addresses:
             self._take_parameters()
         values = self._signature.bind(self._values, Call(args, kwargs))
-        with torch.no_grad():
+        with torch.no_grad(), without_autocast():
             results = self._run(*values)
             gradients = [results[at] for at in self._gradients_at]
             if self._copied is None:
@@ -111,10 +111,11 @@ class Step:
         }
         found = []
         for at, gradient in enumerate(gradients):
-            storage = gradient.untyped_storage()._cdata
+            storage, like = gradient.untyped_storage()._cdata, self._trained[at]
             if (
                 storage in seen
-                or gradient.stride() != self._trained[at].stride()
+                or gradient.dtype != like.dtype
+                or gradient.stride() != like.stride()
                 or without_repeats(gradient) is not gradient
             ):
                 found.append(at)
@@ -172,8 +173,8 @@ def compile_step(
     :param inductor: settings of Inductor, such as ``{"max_autotune": True}``.
     :param settings: other fields of `Settings`.
 
-    The model's mode (``train()``), and which parameters require a gradient, are
-    those of now. The first call measures and plans.
+    The model's mode (``train()``), autocast, and which parameters require a
+    gradient are those of now. The first call measures and plans.
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(

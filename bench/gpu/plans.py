@@ -19,9 +19,9 @@ goes on with --done OUT/plans.json. Actions:
                 TORCHINDUCTOR_CACHE_DIR, for the next run, if this one is stopped
 
 Each case has a process of its own, --jobs at a time, each with one thread that
-compiles (four if it tunes). A lock lets one process at a time use the GPU, to tune and measure
-kernels, try plans and time calls. Needs the packages regal, torch, torchvision
-and transformers.
+compiles (four if it tunes). A lock lets one process at a time use the GPU, to
+tune and measure kernels, try plans and time calls. Needs the packages regal,
+torch, torchvision and transformers.
 """
 
 import argparse

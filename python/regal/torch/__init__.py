@@ -25,6 +25,7 @@ except ImportError as _missing:  # the package itself needs no torch
 from .backend import Backend, regal_backend
 from .calibration import calibrate, load_calibration
 from .captured import Capture, apply, capture, capture_of
+from .models import check_arguments
 from .planned import PlannedGraph, Report
 from .step import Step, compile_step
 from ..streams.sharing import Sharing, predict_us
@@ -68,11 +69,8 @@ def compile(
     The result has the `Backend` as ``regal``, whose ``reports`` say what was
     measured and chosen for each graph.
     """
-    if example_args is not None and not isinstance(example_args, (list, tuple)):
-        raise TypeError(
-            f"example_args is a {type(example_args).__name__}, expected a tuple "
-            "such as (x,)"
-        )
+    if example_args is not None:
+        check_arguments(example_args, "example_args")
     backend = Backend(Settings(streams=streams, **settings), inductor)
     compiled = _torch.compile(model, backend=backend, dynamic=False)
     # Set as usual, it would be an attribute of the model itself.

@@ -21,8 +21,10 @@ from .measure import measure
 from .models import (
     Call,
     Signature,
+    check_model,
     exported,
     fake_tensors,
+    fakes_of,
     joint,
     without_autocast,
 )
@@ -125,12 +127,7 @@ def _fused(gm: torch.fx.GraphModule, values: Sequence[Any]) -> Traced:
                 'level="inductor" needs a model and arguments on a GPU; a tensor '
                 f"is on the {tensor.device.type}"
             )
-    with fake_tensors() as fake:
-        inputs = [
-            fake.from_tensor(a.detach()) if isinstance(a, torch.Tensor) else a
-            for a in values
-        ]
-    traced = Traced(fused_kernels(gm, inputs))
+    traced = Traced(fused_kernels(gm, fakes_of(values)))
     found = len(traced.placeholders), len(traced.result_nodes)
     output = next(n for n in gm.graph.nodes if n.op == "output")
     expected = len(values), len(output.args[0])
@@ -169,14 +166,7 @@ def capture(
             'level="inductor" needs a CUDA device: Inductor gives its kernels '
             'as a graph only for Triton. level="aten" runs anywhere'
         )
-    if not isinstance(model, torch.nn.Module):
-        raise TypeError(
-            f"model is a {type(model).__name__}, expected a torch.nn.Module"
-        )
-    if not isinstance(args, (list, tuple)):
-        raise TypeError(
-            f"args is a {type(args).__name__}, expected a tuple such as (x,)"
-        )
+    check_model(model, args, "args")
     call = Call(args, kwargs)
     gm, values, signature = (
         joint(model, call, loss) if train else exported(model, call)

@@ -58,6 +58,15 @@ def fake_tensors() -> Iterator[FakeTensorMode]:
         yield fake
 
 
+def fakes_of(values: Sequence[Any]) -> List[Any]:
+    """The tensors among them without values."""
+    with fake_tensors() as fake:
+        return [
+            fake.from_tensor(v.detach()) if isinstance(v, torch.Tensor) else v
+            for v in values
+        ]
+
+
 @contextlib.contextmanager
 def _compiling() -> Iterator[None]:
     """Models that look at values if they may must know that they may not, as
@@ -149,20 +158,26 @@ class Signature:
         return _writable(found, values) if self.are_gradients else found
 
 
-def _writable(results: List[Any], values: Sequence[Any]) -> List[Any]:
-    """Each result in memory of its own: gradients of two parameters may be
-    equal, one may be a number that is repeated, or an input."""
+def not_writable(results: Sequence[Any], values: Sequence[Any]) -> List[int]:
+    """Results that have no memory of their own: gradients of two parameters may
+    be equal, one may be a number that is repeated, or an input."""
     seen = {
         v.untyped_storage()._cdata for v in values if isinstance(v, torch.Tensor)
     }
     found = []
-    for value in results:
+    for at, value in enumerate(results):
         if isinstance(value, torch.Tensor):
             storage = value.untyped_storage()._cdata
             if storage in seen or without_repeats(value) is not value:
-                value = value.clone(memory_format=torch.contiguous_format)
+                found.append(at)
             seen.add(storage)
-        found.append(value)
+    return found
+
+
+def _writable(results: List[Any], values: Sequence[Any]) -> List[Any]:
+    found = list(results)
+    for at in not_writable(results, values):
+        found[at] = results[at].clone(memory_format=torch.contiguous_format)
     return found
 
 
@@ -179,6 +194,24 @@ def _describe(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"a tensor of {value.dtype} and shape {tuple(value.shape)}"
     return repr(value)
+
+
+def check_model(model: Any, args: Any, name: str) -> None:
+    """
+    :param name: what the caller calls the arguments.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model is a {type(model).__name__}, expected a torch.nn.Module"
+        )
+    check_arguments(args, name)
+
+
+def check_arguments(args: Any, name: str) -> None:
+    if not isinstance(args, (list, tuple)):
+        raise TypeError(
+            f"{name} is a {type(args).__name__}, expected a tuple such as (x,)"
+        )
 
 
 #: A graph, the values of its inputs, and how calls lie in it.

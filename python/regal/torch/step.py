@@ -16,9 +16,16 @@ import torch
 
 from ..streams.trials import Settings
 from .backend import Backend
-from .models import Call, Signature, fake_tensors, joint, without_autocast
+from .models import (
+    Call,
+    Signature,
+    check_model,
+    fakes_of,
+    joint,
+    not_writable,
+    without_autocast,
+)
 from .planned import Report
-from .slots import without_repeats
 
 
 class Step:
@@ -46,7 +53,7 @@ class Step:
         static = [at for at in range(len(values)) if at not in places]
         with torch.no_grad(), without_autocast():
             self._run = backend.plan(
-                gm, _without_values(values), static, "training step"
+                gm, fakes_of(values), static, "training step"
             )
         #: The program's inputs but for the arguments; trained parameters first.
         self._values = [
@@ -106,21 +113,12 @@ class Step:
     def _find_copied(
         self, gradients: List[torch.Tensor], values: Sequence[Any]
     ) -> List[int]:
-        seen = {
-            v.untyped_storage()._cdata for v in values if isinstance(v, torch.Tensor)
-        }
-        found = []
-        for at, gradient in enumerate(gradients):
-            storage, like = gradient.untyped_storage()._cdata, self._trained[at]
-            if (
-                storage in seen
-                or gradient.dtype != like.dtype
-                or gradient.stride() != like.stride()
-                or without_repeats(gradient) is not gradient
-            ):
-                found.append(at)
-            seen.add(storage)
-        return found
+        unlike = [
+            at
+            for at, (gradient, like) in enumerate(zip(gradients, self._trained))
+            if gradient.dtype != like.dtype or gradient.stride() != like.stride()
+        ]
+        return sorted({*unlike, *not_writable(gradients, values)})
 
 
 def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:
@@ -128,8 +126,7 @@ def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:
     the others, where each result would be copied by the host. Results are the
     loss and the gradients then."""
     graph = gm.graph
-    inputs = [n for n in graph.nodes if n.op == "placeholder"]
-    output = next(n for n in graph.nodes if n.op == "output")
+    inputs, output = graph.find_nodes(op="placeholder"), graph.output_node()
     results = list(output.args[0])
     with graph.inserting_before(output):
         for at, place in signature.updates.items():
@@ -144,14 +141,6 @@ def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:
     ]
     signature.updates = {}
     gm.recompile()
-
-
-def _without_values(values: Sequence[Any]) -> List[Any]:
-    with fake_tensors() as fake:
-        return [
-            fake.from_tensor(v.detach()) if isinstance(v, torch.Tensor) else v
-            for v in values
-        ]
 
 
 def compile_step(
@@ -176,15 +165,7 @@ def compile_step(
     The model's mode (``train()``), autocast, and which parameters require a
     gradient are those of now. The first call measures and plans.
     """
-    if not isinstance(model, torch.nn.Module):
-        raise TypeError(
-            f"model is a {type(model).__name__}, expected a torch.nn.Module"
-        )
-    if not isinstance(example_args, (list, tuple)):
-        raise TypeError(
-            f"example_args is a {type(example_args).__name__}, expected a tuple "
-            "such as (x,)"
-        )
+    check_model(model, example_args, "example_args")
     backend = Backend(Settings(streams=streams, **settings), inductor)
     call = Call(example_args, example_kwargs)
     return Step(model, call, loss or _itself, backend)

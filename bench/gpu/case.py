@@ -20,6 +20,10 @@ import time
 import warnings
 
 LOCK = os.path.join(tempfile.gettempdir(), "regal-gpu.lock")
+#: Cases that are to go first share a lock on it while they wait for the other.
+FIRST = os.path.join(tempfile.gettempdir(), "regal-gpu-first.lock")
+#: Set in the environment of such cases.
+GOES_FIRST = "REGAL_GPU_FIRST"
 #: A file for each case that runs, named as its process group.
 RUNNING = os.path.join(tempfile.gettempdir(), "regal-gpu-cases")
 
@@ -140,6 +144,24 @@ class _Lock:
     file = None
 
 
+def acquire(file):
+    """The lock on the GPU; others wait while a case that goes first does."""
+    with open(FIRST, "w") as first:
+        if GOES_FIRST in os.environ:
+            fcntl.flock(first, fcntl.LOCK_SH)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return
+        while True:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                fcntl.flock(file, fcntl.LOCK_UN)
+            fcntl.flock(first, fcntl.LOCK_EX)
+            fcntl.flock(first, fcntl.LOCK_UN)
+
+
 @contextlib.contextmanager
 def alone():
     """One process at a time uses the GPU. Its threads go before others."""
@@ -147,7 +169,7 @@ def alone():
         yield
         return
     with open(LOCK, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        acquire(file)
         _Lock.file = file
         usual = set_priority(-10)
         try:
@@ -170,7 +192,7 @@ def others_may():
     try:
         yield
     finally:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        acquire(file)
         set_priority(before)
         _Lock.file = file
 
@@ -249,6 +271,26 @@ def tuning_alone():
             return timing(*args, **kwargs)
 
     kind.benchmark_gpu = but_alone
+
+
+class _Compiled(Exception):
+    """All of a model's kernels are."""
+
+
+def nothing_timed():
+    """max-autotune compiles all that it would time; then its first kernel
+    raises `_Compiled`."""
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+    from torch._inductor.select_algorithm import AlgorithmSelectorCache
+
+    def equal(choices, *args, **kwargs):
+        return {choice: 1.0 for choice in choices}
+
+    def stop(*args, **kwargs):
+        raise _Compiled
+
+    AlgorithmSelectorCache.benchmark_in_current_process = equal
+    CachingAutotuner.run = stop
 
 
 def total(reports, choose):
@@ -441,6 +483,20 @@ def tune(name, batch, mode):
             "cudagraph_skips": counters["inductor"]["cudagraph_skips"]}
 
 
+def warm(name, batch, mode):
+    """Compiles what `tune` times, into Triton's cache, on cores that nobody else
+    needs."""
+    nothing_timed()
+    case = Case(name, batch, mode)
+    with others_may():
+        set_priority(19)
+        try:
+            case.step(compiled_with(case, mode="max-autotune"))
+        except _Compiled:
+            pass
+    return {"model": name, "batch": batch, "mode": mode, "warm": True}
+
+
 def unfolded(name, batch, mode):
     """The plan with all of Inductor's kernels, constants among them."""
     from regal.torch import Backend, Settings
@@ -497,6 +553,7 @@ ACTIONS = {
     "measure-only": Action(functools.partial(measure, predict=False), "regal_us"),
     "unfolded": Action(unfolded, "unfolded_us"),
     "tune": Action(tune, "max_autotune_us"),
+    "warm": Action(warm, "warm"),
     "step": Action(whole_step, "step_us"),
 }
 

@@ -17,9 +17,10 @@ goes on with --done OUT/plans.json. Actions:
   tune          max-autotune: it compiles for minutes; what it has chosen is in
                 Inductor's cache, a folder for each case in
                 TORCHINDUCTOR_CACHE_DIR, for the next run, if this one is stopped
+  warm          compiles what tune will time, on idle cores beside other actions
 
-Each case has a process of its own, --jobs at a time, each with one thread that
-compiles (four if it tunes). A lock lets one process at a time use the GPU, to
+Each case has a process of its own, --jobs at a time, each with --threads that
+compile. A lock lets one process at a time use the GPU, to
 tune and measure kernels, try plans and time calls. Needs the packages regal,
 torch, torchvision and transformers.
 """
@@ -36,12 +37,15 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from case import ACTIONS, alone, by_program, one, signal_all  # noqa: E402
+from case import ACTIONS, GOES_FIRST, alone, by_program, one, signal_all  # noqa: E402
 
 
 #: Models that come first.
 FIRST = ["mmoe", "dlrm", "squeezenet", "googlenet", "bert", "inception_v3",
          "clip", "darts"]
+
+#: Actions that compile some twenty variants of each product and convolution.
+TUNING = ("tune", "warm")
 
 
 def cases(models, batches, modes):
@@ -87,16 +91,19 @@ def in_parallel(action, found, width, end, done, threads=1):
 def start(action, case, threads):
     """A process for a case, with a group of its own: see `case.quiet`."""
     settings = {"TORCHINDUCTOR_COMPILE_THREADS": str(threads)}
-    if action == "tune":
+    if action in TUNING:
         # Timings are in one file, of which each process writes back what it has
         # read, and its own: processes that share it lose each other's.
-        settings["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(
+        folder = os.path.join(
             os.environ.get("TORCHINDUCTOR_CACHE_DIR")
             or os.path.join(tempfile.gettempdir(), "regal-tuned"),
             case.replace(":", "-"),
         )
+        settings["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, action)
+        settings["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
     return subprocess.Popen(
-        [sys.executable, __file__, "--one", action, case],
+        [*(["nice", "-n", "19"] if action == "warm" else []),
+         sys.executable, __file__, "--one", action, case],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, **settings}, start_new_session=True,
     )
@@ -128,6 +135,11 @@ def main():
                         help="model:batch:mode,... instead of the three above")
     parser.add_argument("--actions", default="measure", help=", ".join(ACTIONS))
     parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--threads", type=int,
+                        help="that compile, of each case; default 1, or 4 to tune")
+    parser.add_argument("--first", action="store_true",
+                        help="before cases of other runs that wait for the GPU: "
+                        "for cases that compile for long")
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--done", action="append", default=[], metavar="DUMP",
                         help="leave out the cases that this dump has")
@@ -135,6 +147,8 @@ def main():
     given = parser.parse_args()
     if given.one:
         return one(*given.one)
+    if given.first:
+        os.environ[GOES_FIRST] = "1"
     actions = given.actions.split(",")
     for action in actions:
         if action not in ACTIONS:
@@ -162,9 +176,7 @@ def main():
         os.replace(path + ".new", path)
 
     for action in actions:
-        # max-autotune compiles some twenty variants of each product and
-        # convolution at once.
-        threads = 4 if action == "tune" else 1
+        threads = given.threads or (4 if action in TUNING else 1)
         left = [case for case in found if case not in known[action]]
         in_parallel(action, left, given.jobs, end - 20, done, threads)
 

@@ -387,7 +387,20 @@ def joint(
     )
     for at, node in enumerate(results[: first - 1]):
         signature.updates[at] = place_of[names.buffers_to_mutate[node.name]]
-    return gm, values + _constants_as_inputs(gm), signature
+    numbers = _numbers_beside(values, _constants_as_inputs(gm))
+    return gm, values + numbers, signature
+
+
+def _numbers_beside(
+    values: List[Any], constants: List[torch.Tensor]
+) -> List[torch.Tensor]:
+    """Numbers that the model assigns to parts of tensors are on the CPU, where
+    ops of a GPU take them; a plan for a GPU needs its inputs there."""
+    devices = {v.device for v in values if isinstance(v, torch.Tensor)}
+    if len(devices) != 1:
+        return constants
+    (device,) = devices
+    return [c.to(device) if c.dim() == 0 else c for c in constants]
 
 
 def _constants_as_inputs(gm: torch.fx.GraphModule) -> List[torch.Tensor]:

@@ -66,8 +66,7 @@ class Case:
         import models
 
         self.training = mode == "train"
-        with others_may():
-            self.module, self.inputs = models.on_gpu(name, batch, self.training)
+        self.module, self.inputs = models.on_gpu(name, batch, self.training)
         self.given = [p for p in self.module.parameters() if p.requires_grad]
 
     def step(self, function):
@@ -163,13 +162,17 @@ def acquire(file):
 
 
 @contextlib.contextmanager
-def alone():
-    """One process at a time uses the GPU. Its threads go before others."""
+def alone(once_compiled=False):
+    """One process at a time uses the GPU. Its threads go before others.
+
+    :param once_compiled: from the end of the first compilation on.
+    """
     if _Lock.file is not None:
         yield
         return
     with open(LOCK, "w") as file:
-        acquire(file)
+        if not once_compiled:
+            acquire(file)
         _Lock.file = file
         usual = set_priority(-10)
         try:
@@ -475,9 +478,8 @@ def tune(name, batch, mode):
     from torch._dynamo.utils import counters
 
     tuned = compiled_with(case, mode="max-autotune")
-    with others_may():
-        case.step(tuned)
-    with quiet():
+    case.step(tuned)
+    with alone(), quiet():
         us = case.time(tuned)
     return {"model": name, "batch": batch, "mode": mode, "max_autotune_us": us,
             "cudagraph_skips": counters["inductor"]["cudagraph_skips"]}
@@ -488,12 +490,9 @@ def warm(name, batch, mode):
     needs."""
     nothing_timed()
     case = Case(name, batch, mode)
-    with others_may():
-        set_priority(19)
-        try:
-            case.step(compiled_with(case, mode="max-autotune"))
-        except _Compiled:
-            pass
+    set_priority(19)
+    with contextlib.suppress(_Compiled):
+        case.step(compiled_with(case, mode="max-autotune"))
     return {"model": name, "batch": batch, "mode": mode, "warm": True}
 
 
@@ -546,15 +545,17 @@ def whole_step(name, batch, mode):
     }
 
 
-#: What is run, and the column by which a row tells that it was done.
-Action = collections.namedtuple("Action", "run column")
+#: What is run, the column by which a row tells that it was done, and whether all
+#: that follows the first compilation has the GPU alone.
+Action = collections.namedtuple("Action", "run column is_alone")
 ACTIONS = {
-    "measure": Action(measure, "regal_us"),
-    "measure-only": Action(functools.partial(measure, predict=False), "regal_us"),
-    "unfolded": Action(unfolded, "unfolded_us"),
-    "tune": Action(tune, "max_autotune_us"),
-    "warm": Action(warm, "warm"),
-    "step": Action(whole_step, "step_us"),
+    "measure": Action(measure, "regal_us", True),
+    "measure-only": Action(
+        functools.partial(measure, predict=False), "regal_us", True),
+    "unfolded": Action(unfolded, "unfolded_us", True),
+    "tune": Action(tune, "max_autotune_us", False),
+    "warm": Action(warm, "warm", False),
+    "step": Action(whole_step, "step_us", True),
 }
 
 
@@ -568,6 +569,8 @@ def one(action, case):
     torch.backends.cudnn.allow_tf32 = True
     name, batch, mode = case.split(":")
     compile_beside_others()
-    with noted(), alone():
-        row = ACTIONS[action].run(name, int(batch), mode)
+    run, _, is_alone = ACTIONS[action]
+    lock = alone(once_compiled=True) if is_alone else contextlib.nullcontext()
+    with noted(), lock:
+        row = run(name, int(batch), mode)
     print("ROW " + json.dumps(row), flush=True)

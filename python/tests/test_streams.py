@@ -434,6 +434,25 @@ def test_priorities_are_tried_on_the_best_plans():
     assert best.label.startswith("urgent first")
 
 
+@pytest.mark.parametrize("seconds", [4.0, 8.0])
+def test_trials_end_in_time(monkeypatch, seconds):
+    """With graphs of which recording takes .3 s and timing a tenth."""
+    program = wide_program()
+    program.kernels[1].run_ns *= 9
+    settings = trials.Settings(search_seconds=0.001, threads=1)
+    now, recorded = [0.0], set()
+    monkeypatch.setattr(trials.time, "monotonic", lambda: now[0])
+
+    def time_us(schedule):
+        now[0] += 0.1 if schedule.key in recorded else 0.4
+        recorded.add(schedule.key)
+        return predict_us(program, schedule, NO_SHARING)
+
+    _, tried = trials.choose(program, settings, time_us, seconds, True)
+    assert 0.7 * seconds < now[0] < 1.08 * seconds
+    assert any(c.label.startswith("urgent first") for c in tried)
+
+
 def test_a_plan_that_was_tried_already_has_both_names():
     """One that joins two kernels: chains and heft have the same schedule."""
     kernels = [Kernel("a", [], [whole(0)], 1000),

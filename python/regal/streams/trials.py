@@ -55,12 +55,17 @@ _ALWAYS = 5
 _ALWAYS_URGENT = 1
 _ALWAYS_EARLY = 1
 #: How often the leaders are timed again; at least twice, then while there is
-#: time, for which this share of it is kept. A few leaders are timed more often:
+#: time, for which this share of it is kept, and more of a short one: seven
+#: leaders take a tenth of a second each. A few leaders are timed more often:
 #: replays of a chain were up to 8% slower in a short trial than in the calls
 #: after it, perhaps because the clock of an idle device rises slowly.
 _FINAL_ROUNDS = 3
 _FINAL_SHARE = 0.25
+_FINAL_SHARE_OF_SHORT = 0.4
+_FINAL_LEAST_S = 1.4
 _FINAL_S = 0.5
+#: Before that the best of all has this share for urgent kernels.
+_URGENT_SHARE = 0.06
 #: Seconds of search for each kernel: more plans in the same time are better
 #: than better plans for a model of the device that is not exact.
 _SEARCH_S = 0.0007
@@ -265,8 +270,9 @@ def choose(
     """
     if seconds is None:
         seconds = settings.seconds
-    now = time.monotonic()
-    end, last_plan = now + seconds, now + (1 - _FINAL_SHARE) * seconds
+    end = time.monotonic() + seconds
+    last_trial = end - _final_seconds(seconds)
+    last_plan = last_trial - _URGENT_SHARE * seconds
     tried: List[Candidate] = []
     first = first_round(program, settings)
     _try_all(first, tried, time_us, last_plan, _ALWAYS)
@@ -281,10 +287,16 @@ def choose(
         around = next_round(program, settings, best)
         _try_all(around, tried, time_us, last_plan)
         best = min(tried, key=_measured)
-        _try_all(urgent_round(program, [best]), tried, time_us, end)
+        _try_all(urgent_round(program, [best]), tried, time_us, last_trial)
     leaders = _leaders(tried)
     time_again(leaders, time_us, end)
     return min(leaders, key=_measured), sorted(tried, key=_measured)
+
+
+def _final_seconds(seconds: float) -> float:
+    """Of these, what is kept to time the leaders again."""
+    least = min(_FINAL_LEAST_S, _FINAL_SHARE_OF_SHORT * seconds)
+    return max(least, _FINAL_SHARE * seconds)
 
 
 def time_again(

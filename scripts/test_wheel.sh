@@ -77,14 +77,13 @@ install_torch() {
     torchvision=="$2" "${@:3}"
 }
 
-tests_without_gpu=(python/tests/test_models.py python/tests/test_backend.py
-  python/tests/test_constants.py python/tests/test_cuda_order.py
-  python/tests/test_lowering.py python/tests/test_sizes.py python/tests/test_gpu.py)
+# Every file that asks for PyTorch; of test_gpu.py only that it is skipped.
+mapfile -t torch_tests < <(grep -l 'importorskip("torch"' python/tests/test_*.py)
 
 # The version that was measured (docs/torch.md), and the latest that was tried.
 # They need no GPU for this.
 install_torch 2.11.0 0.26.0 nbclient nbformat ipykernel
-run_tests -p no:logging python/tests/test_torch.py "${tests_without_gpu[@]}" \
+run_tests -p no:logging "${torch_tests[@]}" \
   'python/tests/test_data.py::test_graphs_of_this_kind[torch]'
 install_torch 2.15.0 0.29.2
-run_tests -p no:logging python/tests/test_torch.py "${tests_without_gpu[@]}"
+run_tests -p no:logging "${torch_tests[@]}"

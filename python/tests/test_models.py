@@ -277,7 +277,7 @@ def test_other_arguments_than_those_of_the_capture_are_refused():
     assert torch.equal(run(X, 3)[0], X * 3)
     for args, message in (
         ((X[:2], 3), r"argument 0 is a tensor of torch.float32 and shape "
-         r"\(2, 8\); the model was captured with .* shape \(4, 8\)"),
+         r"\(2, 8\) on cpu; the model was captured with .* shape \(4, 8\)"),
         ((X.double(), 3), "argument 0 is a tensor of torch.float64"),
         ((5, 3), "argument 0 is 5; the model was captured with a tensor"),
         ((X, 4), "argument 1 is 4; the model was captured with 3"),
@@ -285,6 +285,34 @@ def test_other_arguments_than_those_of_the_capture_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             run(*args)
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_an_argument_that_came_twice_is_two(train):
+    model = Calls(lambda m, a, b, c: m.f(a) * b + c, f=nn.Linear(8, 8))
+    captured = rt.capture(model, (X, X, model.f.bias), costs="h200", train=train)
+    run = rt.apply(regal.optimize(captured.graph, evaluations=10), on="cpu")
+    args = X.sin(), X.cos(), torch.ones(8)
+    expected = model(*args)
+    expected = expected.square().mean() if train else expected
+    torch.testing.assert_close(run(*args)[0], expected.detach())
+
+
+def test_arguments_may_lie_otherwise_in_memory():
+    """Where they are read: views in a graph have strides built in."""
+    given = torch.arange(32.0).reshape(8, 4).t()
+    captured = rt.capture(
+        Calls(lambda m, a: a.reshape(-1).cumsum(0)), (X,), costs="h200")
+    run = rt.apply(regal.optimize(captured.graph, evaluations=10), on="cpu")
+    assert torch.equal(run(given)[0], given.reshape(-1).cumsum(0))
+    for model, example in (
+        (Calls(lambda m, a: a.add_(1)), X.clone()),
+        (Calls(lambda m, a: a + 1), X[:1].expand(4, 8)),
+    ):
+        captured = rt.capture(model, (example,), costs="h200")
+        run = rt.apply(regal.optimize(captured.graph, evaluations=10), on="cpu")
+        with pytest.raises(ValueError, match=r"strides \(1, 4\).*captured with"):
+            run(given)
 
 
 def test_what_is_no_model_or_no_arguments_is_refused():

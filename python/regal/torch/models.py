@@ -15,6 +15,7 @@ from typing import (
     Callable,
     ContextManager,
     Dict,
+    FrozenSet,
     Iterator,
     List,
     Optional,
@@ -31,7 +32,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
-from .slots import without_repeats
+from .slots import empty_like, without_repeats
 
 
 @contextlib.contextmanager
@@ -128,8 +129,12 @@ class Signature:
     returned: List[Optional[int]]
     #: From results of the program to the inputs that the model writes.
     updates: Dict[int, int] = dataclasses.field(default_factory=dict)
+    #: These inputs, also when the program itself writes them.
+    written: FrozenSet[int] = frozenset()
     #: Whether whoever gets results may write to each of them alone.
     are_gradients: bool = False
+    #: How results of a call lie in what the model returns.
+    result: Any = None
 
     def bind(self, args: Sequence[Any], given: Call) -> List[Any]:
         """The program's inputs for a call: `args` but for what is given."""
@@ -144,9 +149,10 @@ class Signature:
             )
         values = list(args)
         for at, (place, leaf) in enumerate(zip(self.places, given.leaves)):
-            _check_argument(at, leaf, self.example.leaves[at])
+            known = self.example.leaves[at]
+            _check_argument(at, leaf, known)
             if place is not None:
-                values[place] = leaf
+                values[place] = _in_layout(at, leaf, known, place in self.written)
         return values
 
     def finish(self, values: Sequence[Any], results: Sequence[Any]) -> List[Any]:
@@ -183,16 +189,41 @@ def _writable(results: List[Any], values: Sequence[Any]) -> List[Any]:
 
 def _check_argument(at: int, given: Any, known: Any) -> None:
     """A graph is for one shape and type, and has numbers built in."""
-    if _describe(given) != _describe(known):
+    if _description(given) != _description(known):
         raise ValueError(
             f"argument {at} is {_describe(given)}; the model was captured with "
             f"{_describe(known)}"
         )
 
 
+def _in_layout(
+    at: int, given: Any, known: Any, is_written: bool
+) -> Any:
+    """The argument as its elements lie in the example: kernels of a graph have
+    the strides built in."""
+    if not isinstance(known, torch.Tensor) or given.stride() == known.stride():
+        return given
+    if is_written or without_repeats(known) is not known:
+        raise ValueError(
+            f"argument {at} has strides {given.stride()}; the model was captured "
+            f"with {known.stride()}"
+        )
+    return empty_like(known).copy_(given.detach())
+
+
+def _description(value: Any) -> Any:
+    """Equal for arguments that a graph takes for each other."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.shape, value.device
+    return repr(value)
+
+
 def _describe(value: Any) -> str:
     if isinstance(value, torch.Tensor):
-        return f"a tensor of {value.dtype} and shape {tuple(value.shape)}"
+        return (
+            f"a tensor of {value.dtype} and shape {tuple(value.shape)} on "
+            f"{value.device}"
+        )
     return repr(value)
 
 
@@ -218,10 +249,25 @@ def check_arguments(args: Any, name: str) -> None:
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
 
 
+def _apart(model: torch.nn.Module, call: Call) -> Tuple[tuple, Dict[str, Any]]:
+    """The arguments, each a tensor of its own. torch.export takes one that comes
+    twice, or that is the model's, for one tensor; at other calls they are not."""
+    seen = {id(t) for t in (*model.parameters(), *model.buffers())}
+    leaves = []
+    for leaf in call.leaves:
+        if isinstance(leaf, torch.Tensor):
+            if id(leaf) in seen:
+                leaf = leaf.detach()
+            seen.add(id(leaf))
+        leaves.append(leaf)
+    return pytree.tree_unflatten(leaves, call.spec)
+
+
 def exported(model: torch.nn.Module, call: Call) -> Model:
     """The graph of torch.export."""
     with torch.no_grad(), without_values():
-        found = torch.export.export(model, call.args, call.kwargs, strict=False)
+        args, kwargs = _apart(model, call)
+        found = torch.export.export(model, args, kwargs, strict=False)
         found = found.run_decompositions({})
     kept = {**found.state_dict, **found.constants}
     values: List[Any] = []
@@ -242,6 +288,8 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
             signature.updates[at] = place_of[is_argument, spec.target]
         else:
             signature.returned.append(at)
+    signature.written = frozenset(signature.updates.values())
+    signature.result = found.call_spec.out_spec
     return found.graph_module, values, signature
 
 
@@ -387,6 +435,7 @@ def joint(
     )
     for at, node in enumerate(results[: first - 1]):
         signature.updates[at] = place_of[names.buffers_to_mutate[node.name]]
+    signature.written = frozenset(signature.updates.values())
     numbers = _numbers_beside(values, _constants_as_inputs(gm))
     return gm, values + numbers, signature
 

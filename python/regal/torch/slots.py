@@ -225,7 +225,7 @@ class Slots:
     def _let_move(self, i: int, like: torch.Tensor) -> None:
         self.static.remove(i)
         self.moving.append(i)
-        self.buffers.append(_empty_like(like))
+        self.buffers.append(empty_like(like))
         if i in self.protected:
             self.copied_back.append(len(self.moving) - 1)
 
@@ -267,12 +267,12 @@ def without_repeats(tensor: torch.Tensor) -> torch.Tensor:
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
     """A copy with the same strides."""
-    copied = _empty_like(tensor)
+    copied = empty_like(tensor)
     without_repeats(copied).copy_(without_repeats(tensor))
     return copied
 
 
-def _empty_like(tensor: torch.Tensor) -> torch.Tensor:
+def empty_like(tensor: torch.Tensor) -> torch.Tensor:
     """Memory with the same strides."""
     return torch.empty_strided(
         tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device

@@ -133,19 +133,16 @@ class Normed(nn.Module):
 def lower(name, model, args, train, inside=False):
     """The fused kernels of the model, as `regal.torch.capture` gets them.
 
-    :param inside: kernels write what the model writes, as in a `Step`.
+    :param inside: kernels write what the model writes, as in `OneGraph`.
     """
     from regal.torch.captured import _fused
     from regal.torch.models import Call, exported, joint
-    from regal.torch.step import _write_inside
+    from regal.torch.one_graph import closed
     from regal.torch.trace import is_triton
 
     call = Call(args, None)
-    gm, values, signature = (
-        joint(model, call, None) if train else exported(model, call)
-    )
-    if inside:
-        _write_inside(gm, signature)
+    program = joint(model, call, None) if train else exported(model, call)
+    gm, values = closed(program)[:2] if inside else program[:2]
     for node in gm.graph.nodes:
         if "device" in node.kwargs:
             node.kwargs = {**node.kwargs, "device": GPU}
@@ -198,6 +195,7 @@ def main():
     lower("step", Branches(), (image,), True)
     lower("weighted", Weighted(), (x,), True)
     lower("whole step", Normed(), (x,), True, inside=True)
+    lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
 
 
 if __name__ == "__main__":

@@ -59,9 +59,11 @@ def test_a_training_step_is_one_graph(lowered):
         assert all(other < at for other in before)
 
 
-def test_kernels_of_a_whole_step_write_what_the_model_writes(lowered):
-    """Three buffers, after four parameters; the other graphs write nothing."""
+def test_kernels_of_one_graph_write_what_the_model_writes(lowered):
+    """Buffers, after four parameters: three of a step, and one more; the other
+    graphs write nothing."""
     assert sorted(lowered["whole step"]["written"]) == [4, 5, 6]
+    assert sorted(lowered["whole call"]["written"]) == [4, 5, 6, 7]
     assert all(
         not lowered[name]["written"] for name in ("branches", "step", "weighted")
     )

@@ -116,6 +116,25 @@ def test_parameters_may_move_and_must_stay_alike(op_by_op):
         step(X)
 
 
+def test_arguments_have_the_layout_of_the_example(monkeypatch):
+    """Inductor's kernels have it built in; nothing guards a step's arguments."""
+    found = []
+
+    def lower(gm, inputs, compile_one, settings=None):
+        def run(*values):
+            found.append(values[-1].stride())
+            return gm(*values)
+
+        return run
+
+    monkeypatch.setattr(inductor, "lower", lower)
+    model = nn.Linear(8, 4)
+    step = rt.compile_step(model, (X,), loss_of)
+    given = torch.arange(32.0).reshape(8, 4).t()
+    torch.testing.assert_close(step(given), loss_of(model(given)).detach())
+    assert found == [X.stride()] != [given.stride()]
+
+
 def test_wrong_arguments_are_refused(op_by_op):
     model = nn.Linear(8, 4)
     with pytest.raises(TypeError, match="expected a torch.nn.Module"):
@@ -125,8 +144,9 @@ def test_wrong_arguments_are_refused(op_by_op):
     with pytest.raises(ValueError, match="the loss is .*expected a number"):
         rt.compile_step(model, (X,))
     step = rt.compile_step(model, (X,), loss_of)
-    with pytest.raises(ValueError, match="captured with"):
-        step(torch.ones(9, 8))
+    for given in (torch.ones(9, 8), X.to("meta")):
+        with pytest.raises(ValueError, match="captured with"):
+            step(given)
 
 
 def test_a_step_on_the_cpu_is_left_to_inductor_with_one_warning(monkeypatch):

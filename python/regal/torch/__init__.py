@@ -3,7 +3,8 @@
 
 - ``compile``, or ``torch.compile(model, backend="regal")``: the fused kernels
   of torch.compile on several CUDA streams inside one CUDA graph.
-- ``compile_step``: loss and gradients of a training step in one such graph.
+- ``compile_inference``, ``compile_step``: a model's result, or loss and gradients
+  of a training step, in one such graph without guards.
 - ``capture`` and ``apply``: a model as a graph for the search, and its plan run
   on streams, on several devices, or on threads of the CPU.
 - ``calibrate`` and ``predict``: how long a plan takes when streams share a GPU.
@@ -25,6 +26,7 @@ except ImportError as _missing:  # the package itself needs no torch
 from .backend import Backend, regal_backend
 from .calibration import calibrate, load_calibration
 from .captured import Capture, apply, capture, capture_of
+from .inference import Inference, compile_inference
 from .models import check_arguments
 from .planned import PlannedGraph, Report
 from .step import Step, compile_step
@@ -35,6 +37,7 @@ from ..streams.trials import Settings
 __all__ = [
     "Backend",
     "Capture",
+    "Inference",
     "PlannedGraph",
     "Report",
     "Settings",
@@ -44,6 +47,7 @@ __all__ = [
     "calibrate",
     "capture",
     "compile",
+    "compile_inference",
     "compile_step",
     "predict",
     "regal_backend",

@@ -3,9 +3,8 @@
 
 ``torch.compile`` plans a forward and a backward graph. Between them are guards,
 autograd's nodes and a tensor or two for each parameter, which the host touches
-in every step: for small batches that takes longer than the kernels. Here loss,
-gradients and what the model writes (running means, say) are one graph, with one
-plan, and the host binds arguments, launches it and sets ``.grad``.
+in every step. Here loss, gradients and what the model writes (running means,
+say) are one graph, with one plan, and the host launches it and sets ``.grad``.
 """
 
 from __future__ import annotations
@@ -16,85 +15,38 @@ import torch
 
 from ..streams.trials import Settings
 from .backend import Backend
-from .models import (
-    Call,
-    Signature,
-    check_model,
-    fakes_of,
-    joint,
-    not_writable,
-    without_autocast,
-)
-from .planned import Report
+from .models import Call, Model, check_model, joint, not_writable
+from .one_graph import OneGraph, by_itself
 
 
-class Step:
+class Step(OneGraph):
     """Called with the model's arguments: the loss. Gradients are added to those
     that ``.grad`` has, as by ``backward()``."""
 
-    def __init__(
-        self,
-        model: torch.nn.Module,
-        call: Call,
-        loss: Optional[Callable],
-        backend: Backend,
-    ):
-        gm, values, signature = joint(model, call, loss)
-        _write_inside(gm, signature)
-        self.backend, self._signature = backend, signature
-        found = list(zip(model.parameters(), signature.returned[1:]))
+    def __init__(self, model: torch.nn.Module, program: Model, backend: Backend):
+        super().__init__(program, backend, "training step")
+        loss_at, *gradients_at = self._signature.returned
+        found = list(zip(model.parameters(), gradients_at))
         #: Parameters that get a gradient, and the places of these.
         self._trained = [p for p, at in found if at is not None]
         self._gradients_at = [at for _, at in found if at is not None]
+        self._loss_at = loss_at
         #: Gradients that are no tensors of their own, or of another type or
         #: layout than the parameter; known after the first call.
         self._copied: Optional[List[int]] = None
-        places = set(signature.places)
-        static = [at for at in range(len(values)) if at not in places]
-        with torch.no_grad(), without_autocast():
-            self._run = backend.plan(
-                gm, fakes_of(values), static, "training step"
-            )
-        #: The program's inputs but for the arguments; trained parameters first.
-        self._values = [
-            None if at in places else value for at, value in enumerate(values)
-        ]
-        self._addresses = self._addresses_now()
-
-    @property
-    def reports(self) -> List[Report]:
-        """What was measured and chosen; empty before the first call."""
-        return self.backend.reports
+        # The first inputs of a training step are its trained parameters.
+        self._follow(dict(enumerate(self._trained)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        if self._addresses_now() != self._addresses:
-            self._take_parameters()
-        values = self._signature.bind(self._values, Call(args, kwargs))
-        with torch.no_grad(), without_autocast():
+        values = self._bind(args, kwargs)
+        with by_itself():
             results = self._run(*values)
             gradients = [results[at] for at in self._gradients_at]
             if self._copied is None:
                 self._copied = self._find_copied(gradients, values)
             self._hand_out(gradients)
             # Who keeps losses of many steps must not keep a graph's results.
-            return results[self._signature.returned[0]].clone()
-
-    def _addresses_now(self) -> List[int]:
-        return list(map(torch.Tensor.data_ptr, self._trained))
-
-    def _take_parameters(self) -> None:
-        """Their memory is another one, after `p.data = ...`."""
-        for at, parameter in enumerate(self._trained):
-            known = self._values[at]
-            for what in ("shape", "dtype", "device"):
-                found, expected = getattr(parameter, what), getattr(known, what)
-                if found != expected:
-                    raise ValueError(
-                        f"a parameter has {what} {found}; the step was compiled "
-                        f"with {expected}"
-                    )
-            self._values[at] = parameter.detach()
-        self._addresses = self._addresses_now()
+            return results[self._loss_at].clone()
 
     def _hand_out(self, gradients: List[torch.Tensor]) -> None:
         for at in self._copied or ():
@@ -119,28 +71,6 @@ class Step:
             if gradient.dtype != like.dtype or gradient.stride() != like.stride()
         ]
         return sorted({*unlike, *not_writable(gradients, values)})
-
-
-def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:
-    """Lets ops of the graph write what the model writes: they are recorded with
-    the others, where each result would be copied by the host. Results are the
-    loss and the gradients then."""
-    graph = gm.graph
-    inputs, output = graph.find_nodes(op="placeholder"), graph.output_node()
-    results = list(output.args[0])
-    with graph.inserting_before(output):
-        for at, place in signature.updates.items():
-            graph.call_function(
-                torch.ops.aten.copy_.default, (inputs[place], results[at])
-            )
-    kept = [at for at in range(len(results)) if at not in signature.updates]
-    output.args = ([results[at] for at in kept],)
-    place_of = {at: place for place, at in enumerate(kept)}
-    signature.returned = [
-        None if at is None else place_of[at] for at in signature.returned
-    ]
-    signature.updates = {}
-    gm.recompile()
 
 
 def compile_step(
@@ -168,7 +98,7 @@ def compile_step(
     check_model(model, example_args, "example_args")
     backend = Backend(Settings(streams=streams, **settings), inductor)
     call = Call(example_args, example_kwargs)
-    return Step(model, call, loss or _itself, backend)
+    return Step(model, joint(model, call, loss or _itself), backend)
 
 
 def _itself(result: Any) -> Any:

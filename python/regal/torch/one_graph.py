@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of a model as one CUDA graph with one plan.
+
+``torch.compile`` evaluates guards at every call and runs wrappers around each
+graph: for small batches that takes the host longer than the kernels take. Here
+shapes and types, the model's mode and autocast are those of an example; a call
+checks and binds its arguments, and launches one graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+import torch
+from torch.fx import Node
+
+from .backend import Backend
+from .models import Call, Model, Signature, fakes_of, without_autocast
+from .planned import Report
+from .sizes import with_numbers
+
+
+@contextlib.contextmanager
+def by_itself() -> Iterator[None]:
+    """A graph has all that it does; what the caller has switched on or off must
+    neither add to it nor mark its tensors."""
+    with torch.inference_mode(False), torch.no_grad(), without_autocast():
+        yield
+
+
+class OneGraph:
+    """A program that is planned, and called with the model's arguments."""
+
+    def __init__(self, model: Model, backend: Backend, kind: str):
+        """
+        :param kind: what the graph is called.
+        """
+        gm, values, signature, constants = closed(model)
+        self.backend, self._signature = backend, signature
+        #: Of results that are no tensors: their values.
+        self._constants = constants
+        places = set(signature.places)
+        #: The program's inputs but for the arguments, by their places.
+        self._own = {
+            at: value for at, value in enumerate(values) if at not in places
+        }
+        with by_itself():
+            self._run = backend.plan(
+                gm, fakes_of(values), list(self._own), kind
+            )
+        self._values = [
+            self._own[at].detach() if at in self._own else None
+            for at in range(len(values))
+        ]
+        #: What of the model is at these places. Its memory is used where it is.
+        self._parts: Dict[int, torch.Tensor] = {}
+        self._addresses: List[int] = []
+
+    @property
+    def reports(self) -> List[Report]:
+        """What was measured and chosen; empty before the first call."""
+        return self.backend.reports
+
+    def _follow(self, parts: Dict[int, torch.Tensor]) -> None:
+        """Looks before each call where these parts of the model are."""
+        self._parts = parts
+        self._addresses = self._addresses_now()
+
+    def _bind(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> List[Any]:
+        if self._addresses_now() != self._addresses:
+            self._take_parts()
+        return self._signature.bind(self._values, Call(args, kwargs))
+
+    def _addresses_now(self) -> List[int]:
+        return list(map(torch.Tensor.data_ptr, self._parts.values()))
+
+    def _take_parts(self) -> None:
+        """Their memory is another one, after `p.data = ...`."""
+        for at, part in self._parts.items():
+            known, part = self._values[at], part.detach()
+            for what, found, expected in (
+                ("shape", part.shape, known.shape),
+                ("strides", part.stride(), known.stride()),
+                ("dtype", part.dtype, known.dtype),
+                ("device", part.device, known.device),
+            ):
+                if found != expected:
+                    raise ValueError(
+                        f"a parameter or buffer has {what} {found}; the graph "
+                        f"was compiled with {expected}"
+                    )
+            self._values[at] = part
+        self._addresses = self._addresses_now()
+
+
+def closed(
+    model: Model,
+) -> Tuple[torch.fx.GraphModule, List[Any], Signature, Dict[int, Any]]:
+    """The program as it is planned: its inputs and results are tensors, and it
+    writes what the model writes. The last: results of a call that are none."""
+    gm, values, signature = _without_numbers(model)
+    _write_inside(gm, signature)
+    return gm, values, signature, _take_constants(gm, signature)
+
+
+def _without_numbers(model: Model) -> Model:
+    """The program's inputs are tensors; a call with other numbers is refused."""
+    gm, values, signature = model
+    kept = [at for at, v in enumerate(values) if isinstance(v, torch.Tensor)]
+    if len(kept) == len(values):
+        return model
+    place_of = {at: place for place, at in enumerate(kept)}
+    signature.places = [
+        None if at is None else place_of.get(at) for at in signature.places
+    ]
+    signature.updates = {
+        at: place_of[place] for at, place in signature.updates.items()
+    }
+    signature.written = frozenset(place_of[p] for p in signature.written)
+    return with_numbers(gm, values), [values[at] for at in kept], signature
+
+
+def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:
+    """Lets ops of the graph write what the model writes: they are recorded with
+    the others, where each result would be copied by the host."""
+    graph = gm.graph
+    inputs, output = graph.find_nodes(op="placeholder"), graph.output_node()
+    results = list(output.args[0])
+    with graph.inserting_before(output):
+        for at, place in signature.updates.items():
+            graph.call_function(
+                torch.ops.aten.copy_.default, (inputs[place], results[at])
+            )
+    kept = [at for at in range(len(results)) if at not in signature.updates]
+    signature.updates = {}
+    _keep_results(gm, signature, kept)
+
+
+def _take_constants(
+    gm: torch.fx.GraphModule, signature: Signature
+) -> Dict[int, Any]:
+    """Results of a call that are no tensors. They are none of the program's
+    any more."""
+    results = list(gm.graph.output_node().args[0])
+    constants = {
+        place: results[at]
+        for place, at in enumerate(signature.returned)
+        if at is not None and not isinstance(results[at], Node)
+    }
+    kept = [at for at, value in enumerate(results) if isinstance(value, Node)]
+    _keep_results(gm, signature, kept)
+    return constants
+
+
+def _keep_results(
+    gm: torch.fx.GraphModule, signature: Signature, kept: Sequence[int]
+) -> None:
+    output = gm.graph.output_node()
+    output.args = ([output.args[0][at] for at in kept],)
+    place_of = {at: place for place, at in enumerate(kept)}
+    signature.returned = [
+        None if at is None else place_of.get(at) for at in signature.returned
+    ]
+    gm.recompile()

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inference as one graph, as far as it needs no GPU: the graph is run op by op,
+where Inductor's kernels would be planned."""
+import copy
+import dataclasses
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import regal.torch as rt  # noqa: E402
+from test_models import MODELS, X  # noqa: E402
+from test_step import op_by_op  # noqa: E402, F401
+from torch import nn  # noqa: E402
+from torch.utils import _pytree as pytree  # noqa: E402
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_call_returns_what_the_model_returns(op_by_op, name):  # noqa: F811
+    model, args = copy.deepcopy(MODELS[name])
+    same = copy.deepcopy(model)
+    run = rt.compile_inference(model, args)
+    for mode in (torch.enable_grad, torch.no_grad, torch.inference_mode):
+        given, expected_args = copy.deepcopy(args), copy.deepcopy(args)
+        with mode():
+            found = run(*given)
+        with torch.no_grad():
+            expected = same(*expected_args)
+        torch.testing.assert_close(found, expected)
+        assert pytree.tree_structure(found) == pytree.tree_structure(expected)
+        torch.testing.assert_close(given, expected_args)
+        torch.testing.assert_close(list(model.buffers()), list(same.buffers()))
+        for value in pytree.tree_leaves(found):
+            if isinstance(value, torch.Tensor):
+                assert not value.requires_grad and not value.is_inference()
+
+
+@dataclasses.dataclass
+class Output:
+    last: torch.Tensor
+    note: str
+
+
+pytree.register_dataclass(Output)
+
+
+class Keywords(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x, factor, *, add=None, flag=True):
+        return Output(self.linear(x) * factor + add if flag else x, "kept")
+
+
+def test_results_and_arguments_of_any_kind(op_by_op):  # noqa: F811
+    """Those that are no tensors are no inputs or results of the graph."""
+    model = Keywords()
+    run = rt.compile_inference(
+        model, (X, 2.5), example_kwargs={"flag": True, "add": X})
+    with torch.no_grad():
+        expected = model(X, 2.5, add=3 * X)
+    found = run(X, 2.5, add=3 * X, flag=True)
+    assert found.note == "kept"
+    torch.testing.assert_close(found.last, expected.last)
+    with pytest.raises(ValueError, match="argument 1 is 3; .* with 2.5"):
+        run(X, 3, add=X, flag=True)
+    with pytest.raises(ValueError, match="keyword arguments add, expected add, f"):
+        run(X, 2.5, add=X)
+
+
+def test_parameters_and_buffers_may_move_and_must_stay_alike(op_by_op):  # noqa: F811
+    model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)).eval()
+    run = rt.compile_inference(model, (X,))
+    with torch.no_grad():
+        for part in (model[0].weight, model[1].running_mean):
+            part.data = part.detach() + 1
+            torch.testing.assert_close(run(X), model(X))
+    model.load_state_dict({k: v * 2 for k, v in model.state_dict().items()})
+    torch.testing.assert_close(run(X), model(X).detach())
+    model[0].weight.data = torch.zeros(8, 8).t()
+    with pytest.raises(ValueError, match=r"has strides \(1, 8\).* with \(8, 1\)"):
+        run(X)
+    model = nn.Linear(8, 8)
+    run = rt.compile_inference(model, (X,))
+    model.double()
+    with pytest.raises(ValueError, match="dtype torch.float64.*torch.float32"):
+        run(X)
+
+
+def test_a_model_on_the_cpu_is_left_to_inductor_with_one_warning(monkeypatch):
+    """Taken apart by AOTAutograd, as on a GPU; what is left runs op by op."""
+    monkeypatch.setattr(
+        rt.Backend, "_compile_plainly", lambda self, gm, inputs, kwargs: gm.forward
+    )
+    model, args = copy.deepcopy(MODELS["a buffer that is written"])
+    same = copy.deepcopy(model)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = rt.compile_inference(model, args)
+        found = [run(*args) for _ in range(3)]
+    (warning,) = [w for w in caught if "regal" in str(w.message)]
+    assert "inference) is left to Inductor: an input is on the cpu" in str(
+        warning.message)
+    torch.testing.assert_close(found, [same(*args) for _ in range(3)])
+    torch.testing.assert_close(list(model.buffers()), list(same.buffers()))
+    assert run.reports == []

@@ -94,12 +94,9 @@ class Case:
 
     def deterministic(self, function):
         """A step without random numbers: they would differ."""
-        import torch
-        from torchvision.ops import StochasticDepth
+        from models import without_chance
 
-        for module in self.module.modules():
-            if isinstance(module, (torch.nn.Dropout, StochasticDepth)):
-                module.p = 0.0
+        without_chance(self.module)
         return [t.clone() for t in self.step(function)]
 
 
@@ -510,39 +507,46 @@ def unfolded(name, batch, mode):
             "unfolded_call_us": case.time(planned)}
 
 
-def whole_step(name, batch, mode):
-    """A training step as one graph: `regal.torch.compile_step`."""
-    from regal.torch import compile_step
+def one_graph(name, batch, mode):
+    """Without guards: `regal.torch.compile_inference`, or `compile_step`."""
+    from regal.torch import compile_inference, compile_step
 
-    if mode != "train":
-        raise ValueError(f"{mode} has no steps")
     case = Case(name, batch, mode)
     expected = case.deterministic(case.module)
+    inductors = case.deterministic(compiled_with(case))
+    if case.training:
+        run = compile_step(case.module, case.inputs, loss_of)
+    else:
+        run = compile_inference(case.module, case.inputs)
+
+    def call():
+        result = run(*case.inputs)
+        return case.gradients() if case.training else [result]
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        step = compile_step(case.module, case.inputs, loss_of)
-
-        def call():
-            step(*case.inputs)
-            return case.gradients()
-
         found = [[t.clone() for t in call()] for _ in range(3)]
-    gradients = expected[-len(found[0]):]  # after the results
+    # Gradients come after results, which are larger than most of them.
+    expected, inductors = (x[-len(found[0]):] for x in (expected, inductors))
     with quiet():
         us = time_calls(call)
         host = host_us(call)
-    why = [str(w.message) for w in caught if "regal" in str(w.message)]
-    (report,) = step.reports or [None]
-    return {
-        "model": name, "batch": batch, "mode": mode, "step_us": us,
-        "step_host_us": host, "step_warnings": why,
-        "step_difference": max(difference(f, gradients) for f in found),
-        "step_plan_us": report and report.chosen.measured_us,
-        "step_one_stream_us": report and (
-            report.whole_us or fastest(report, "one stream")),
-        "step_planning_s": report and report.measuring_s + report.trying_s,
-        "step_chosen": report and report.chosen.label,
+    (report,) = run.reports or [None]
+    row = {
+        "us": us, "host_us": host,
+        "warnings": [str(w.message) for w in caught if "regal" in str(w.message)],
+        "difference": max(difference(f, expected) for f in found),
+        "inductor_difference": difference(inductors, expected),
     }
+    if report is not None:
+        row.update(
+            plan_us=report.chosen.measured_us,
+            one_stream_us=report.whole_us or fastest(report, "one stream"),
+            planning_s=report.measuring_s + report.trying_s,
+            chosen=report.chosen.label,
+        )
+    return {"model": name, "batch": batch, "mode": mode,
+            **{f"one_graph_{key}": value for key, value in row.items()}}
 
 
 #: What is run, the column by which a row tells that it was done, and whether all
@@ -555,7 +559,7 @@ ACTIONS = {
     "unfolded": Action(unfolded, "unfolded_us", True),
     "tune": Action(tune, "max_autotune_us", False),
     "warm": Action(warm, "warm", False),
-    "step": Action(whole_step, "step_us", True),
+    "one-graph": Action(one_graph, "one_graph_us", True),
 }
 
 

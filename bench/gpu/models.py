@@ -187,6 +187,13 @@ def vision(name, size=224, **arguments):
     return make
 
 
+def _vit(batch):
+    module, inputs = vision("vit_b_16")(batch)
+    # torchvision begins with zeros: all results and gradients would be zero.
+    nn.init.normal_(module.heads.head.weight, std=0.02)
+    return module, inputs
+
+
 class Part(nn.Module):
     """A model of transformers that takes tensors and returns one."""
 
@@ -264,7 +271,7 @@ MODELS = {
     "mobilenet_v3": vision("mobilenet_v3_large"),
     "mnasnet": vision("mnasnet1_0"),
     "convnext_tiny": vision("convnext_tiny"),
-    "vit_b_16": vision("vit_b_16"),
+    "vit_b_16": _vit,
     "maxvit_t": vision("maxvit_t"),
     "gpt2": language("GPT2Model", "GPT2Config"),
     "albert": language("AlbertModel", "AlbertConfig", hidden_size=768,
@@ -292,6 +299,16 @@ def fold(module):
         return fuse(module)
     except Exception:  # a model that torch.fx cannot trace has none to fold
         return module
+
+
+def without_chance(module):
+    """The module, without dropout and stochastic depth."""
+    from torchvision.ops import StochasticDepth
+
+    for part in module.modules():
+        if isinstance(part, (nn.Dropout, StochasticDepth)):
+            part.p = 0.0
+    return module
 
 
 def on_gpu(name, batch, training=False):

@@ -13,7 +13,7 @@ goes on with --done OUT/plans.json. Actions:
   measure       all of these, and what report.py makes predictions of
   measure-only  all of these
   unfolded      the plan without folded constants
-  step          training steps as one graph (regal.torch.compile_step)
+  one-graph     calls without guards (regal.torch.compile_inference, compile_step)
   tune          max-autotune: it compiles for minutes; what it has chosen is in
                 Inductor's cache, a folder for each case in
                 TORCHINDUCTOR_CACHE_DIR, for the next run, if this one is stopped

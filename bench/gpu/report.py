@@ -6,7 +6,7 @@
 
 Writes FOLDER/plans.csv (a row per model, batch and mode), left.csv (cases that
 were left to Inductor), predictions.csv (a row per plan that was tried at batch
-1), README.md with them as tables, and, by gnuplot, predictions.svg. Of two rows
+1), their tables by tables.py, and, by gnuplot, predictions.svg. Of two rows
 for one case the later dump's counts. What the folder has of cases that are not
 in the dumps stays, and so do times of max-autotune; rows of cases that were
 measured again go to earlier.csv. The dumps themselves have every plan of every
@@ -17,19 +17,20 @@ ships, or with those that fit what another dump's calibration observed.
 import argparse
 import csv
 import json
-import os
+import pathlib
 import subprocess
 
+import tables
 from regal.streams.program import Program
 from regal.streams.schedule import make_schedule
 from regal.streams.sharing import Observation, Sharing, fit, predict_us
+from tables import TIMES, key_of, read_csv
 
-TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
-         "chains", "heft", "regal", "call"]
 #: What actions measure by themselves, for cases that others have measured.
-EXTRA_FIELDS = ["max_autotune_us", "unfolded_us", "step_us", "step_plan_us",
-                "step_one_stream_us", "step_host_us", "step_difference",
-                "step_planning_s", "step_chosen"]
+EXTRA_FIELDS = ["max_autotune_us", "unfolded_us"] + [
+    "one_graph_" + name for name in
+    ("us", "plan_us", "one_stream_us", "host_us", "difference",
+     "inductor_difference", "planning_s", "chosen")]
 PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us", "usual_us"]
@@ -37,7 +38,7 @@ PLAN_FIELDS = (
     + ["speedup", "call_speedup", "difference", "inductor_difference",
        "difference_to_inductor", "held_bytes", "one_stream_bytes", "planning_s",
        "chosen"]
-    + [f for f in EXTRA_FIELDS if f.startswith("step")] + ["device", "build"]
+    + [f for f in EXTRA_FIELDS if f.startswith("one_graph")] + ["device", "build"]
 )
 LEFT_FIELDS = ["model", "batch", "mode", "why"]
 PREDICTION_FIELDS = ["model", "plan", "measured_us", "searched_us",
@@ -167,17 +168,6 @@ def write_csv(path, fields, rows):
         writer.writerows(rows)
 
 
-def read_csv(path):
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def key_of(row):
-    return row["model"], int(row["batch"]), row["mode"]
-
-
 def with_earlier(new, known, extras):
     """All rows, and those of `known` that new ones take the place of.
 
@@ -197,86 +187,6 @@ def with_earlier(new, known, extras):
             found[key].update(values)
     order = sorted(found, key=lambda key: (key[2], key[1]))
     return [found[key] for key in order], replaced
-
-
-def errors(rows, column):
-    return [abs(float(r[column]) / float(r["measured_us"]) - 1) for r in rows]
-
-
-def mean(values):
-    return sum(values) / len(values) if values else float("nan")
-
-
-def number(text):
-    return f"{float(text):.0f}" if text != "" else "-"
-
-
-def plan_table(rows):
-    yield ("| model | batch | mode | eager | default | reduce-overhead | "
-           "max-autotune | one stream | chains | heft | plan | call | speedup | "
-           "of calls |")
-    yield "|---" * 14 + "|"
-    for row in rows:
-        times = " | ".join(number(row[t + "_us"]) for t in TIMES)
-        yield (f"| {row['model']} | {row['batch']} | {row['mode']} | {times} | "
-               f"{float(row['speedup']):.2f} | {float(row['call_speedup']):.2f} |")
-
-
-def step_table(rows):
-    """Whole training steps: by forward and backward graphs, and as one."""
-    yield ("| model | batch | reduce-overhead | call | step | one stream | plan | "
-           "of reduce-overhead | planning, s |")
-    yield "|---" * 9 + "|"
-    for row in rows:
-        times = " | ".join(
-            number(row[t + "_us"])
-            for t in ("reduce_overhead", "call", "step", "step_one_stream",
-                      "step_plan")
-        )
-        ratio = float(row["reduce_overhead_us"]) / float(row["step_us"])
-        yield (f"| {row['model']} | {row['batch']} | {times} | {ratio:.2f} | "
-               f"{float(row['step_planning_s']):.1f} |")
-
-
-def earlier_table(plans, earlier):
-    """Earlier measurements of the same cases."""
-    now = {key_of(row): row for row in plans}
-    yield ("| model | batch | mode | reduce-overhead | one stream | plan | call | "
-           "planning, s | speedup | speedup above |")
-    yield "|---" * 10 + "|"
-    for row in earlier:
-        times = " | ".join(
-            number(row[t + "_us"])
-            for t in ("reduce_overhead", "one_stream", "regal", "call")
-        )
-        yield (f"| {' | '.join(map(str, key_of(row)))} | {times} | "
-               f"{float(row['planning_s']):.1f} | {float(row['speedup']):.2f} | "
-               f"{float(now[key_of(row)]['speedup']):.2f} |")
-
-
-def by_build(rows):
-    """The build with the most rows first."""
-    found = {}
-    for row in rows:
-        found.setdefault(row["build"], []).append(row)
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
-
-
-def prediction_table(rows):
-    yield "| model | plans | search's model | with sharing | largest |"
-    yield "|---|---|---|---|---|"
-    by_model = {}
-    for row in rows:
-        by_model.setdefault(row["model"], []).append(row)
-    before, after = [], []
-    for model, found in by_model.items():
-        b, a = errors(found, "searched_us"), errors(found, "predicted_us")
-        before.append(mean(b))
-        after.append(mean(a))
-        yield (f"| {model} | {len(found)} | {mean(b):.1%} | {mean(a):.1%} | "
-               f"{max(a):.1%} |")
-    yield (f"| mean over models | {len(rows)} | {mean(before):.1%} | "
-           f"{mean(after):.1%} | |")
 
 
 FIGURE = """set terminal svg size 860,420 font 'sans-serif,13'
@@ -303,51 +213,25 @@ def main():
     parser.add_argument("dumps", nargs="+")
     parser.add_argument("--sharing", default="used")
     given = parser.parse_args()
-    folder, sharing = given.folder, sharing_by(given.sharing)
+    folder, sharing = pathlib.Path(given.folder), sharing_by(given.sharing)
     rows = merged(given.dumps)
     extras = {
         key: {f: shown(row[f]) for f in EXTRA_FIELDS if row.get(f) is not None}
         for key, row in rows.items()
     }
     plans, replaced = with_earlier(
-        list(plan_rows(rows)), read_csv(os.path.join(folder, "plans.csv")), extras
+        list(plan_rows(rows)), read_csv(folder / "plans.csv"), extras
     )
-    earlier = read_csv(os.path.join(folder, "earlier.csv")) + replaced
+    earlier = read_csv(folder / "earlier.csv") + replaced
     predictions = (list(prediction_rows(rows, sharing))
-                   or read_csv(os.path.join(folder, "predictions.csv")))
-    left = list(left_out(rows, read_csv(os.path.join(folder, "left.csv"))))
-    write_csv(os.path.join(folder, "left.csv"), LEFT_FIELDS, left)
-    write_csv(os.path.join(folder, "plans.csv"), PLAN_FIELDS, plans)
-    write_csv(os.path.join(folder, "earlier.csv"), PLAN_FIELDS, earlier)
-    write_csv(os.path.join(folder, "predictions.csv"), PREDICTION_FIELDS,
-              predictions)
-    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        print("\n".join(page(plans, earlier, predictions, left)), file=file)
+                   or read_csv(folder / "predictions.csv"))
+    left = list(left_out(rows, read_csv(folder / "left.csv")))
+    write_csv(folder / "left.csv", LEFT_FIELDS, left)
+    write_csv(folder / "plans.csv", PLAN_FIELDS, plans)
+    write_csv(folder / "earlier.csv", PLAN_FIELDS, earlier)
+    write_csv(folder / "predictions.csv", PREDICTION_FIELDS, predictions)
+    tables.write(folder)
     subprocess.run(["gnuplot"], input=FIGURE, text=True, cwd=folder, check=True)
-
-
-def page(plans, earlier, predictions, left):
-    """The lines of README.md."""
-    yield ("# Plans on a GPU\n\nMade by bench/gpu/plans.py and "
-           "bench/gpu/report.py; docs/torch.md says what the columns are. "
-           "Microseconds.")
-    for build, some in by_build(plans).items():
-        yield f"\n## {some[0]['device']}, {build}\n"
-        yield from plan_table(some)
-    yield "\nLeft to Inductor:\n"
-    for row in left:
-        yield f"- {row['model']}, batch {row['batch']}, {row['mode']}: {row['why']}"
-    steps = [row for row in plans if row.get("step_plan_us")]
-    if steps:
-        yield "\n## Training steps as one graph\n"
-        yield from step_table(steps)
-    yield ("\n## Predicted and measured\n\nMean relative error of the predicted "
-           "times of plans that were tried at batch 1.\n")
-    yield from prediction_table(predictions)
-    yield "\n![Predicted against measured](predictions.svg)"
-    for build, some in by_build(earlier).items():
-        yield f"\n## Measured earlier, {build.split(',')[0]})\n"
-        yield from earlier_table(plans, some)
 
 
 if __name__ == "__main__":

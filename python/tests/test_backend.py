@@ -17,9 +17,10 @@ from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import cuda, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
+from regal.torch.measure import measure  # noqa: E402
 from regal.torch.trace import Unsupported  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
-from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
+from triton_like import SIZE, Graph, Launch, kernels, traced_module  # noqa: E402
 
 
 def test_graphs_of_a_model_that_dynamo_cuts_are_parts():
@@ -111,6 +112,24 @@ def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded)
     runs = kernel["count"].runs
     graph(torch.ones(SIZE))
     assert kernel["count"].runs - runs == (not is_folded)
+
+
+def test_counts_that_are_indices_do_not_grow_while_kernels_are_measured():
+    """A kernel would look beyond the end of a tensor."""
+    seen = []
+
+    def look(counts, out):
+        seen.append(counts.clone())
+        out.copy_(counts)
+
+    kernel, graph = kernels(), Graph()
+    counts = graph.call(kernel["count"], 0, dtype=torch.int64)
+    graph.graph.call_function(kernel["grow"], (counts,))
+    traced = graph.traced(graph.call(Launch("look", ["r", "w"], look), counts))
+    measure(traced, [torch.zeros(SIZE)])
+    assert seen and kernel["grow"].runs > 1
+    for found in seen:
+        assert torch.equal(found, torch.arange(1, 1 + SIZE))
 
 
 def test_kernels_that_fill_buffers_need_one_device():

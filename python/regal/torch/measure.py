@@ -10,7 +10,9 @@ best of a few calls counts.
 
 Kernels run on the tensors that the program itself made. Memory is released as
 the program's own order allows. A kernel that accumulates changes what later
-kernels read; only times matter here.
+kernels read; only times matter here. But integers may be indices, which must not
+grow beyond what they point into: kernels that change some in place are measured
+on copies.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from torch.fx import Node
 
 from ..streams.schedule import one_stream
 from .cuda import RECORDING, Workshop
+from .slots import copy_of
 from .trace import Traced
 
 _IN_A_ROW = 6
@@ -97,10 +100,23 @@ def measure(
         torch.cuda.synchronize()
 
 
-def _measure_one(traced, node: Node, env, known, workshop) -> float:
-    args, kwargs = torch.fx.map_arg(
-        (node.args, dict(node.kwargs)), lambda n: traced.value(n, env)
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not (
+        value.is_floating_point() or value.is_complex()
     )
+
+
+def _measure_one(traced, node: Node, env, known, workshop) -> float:
+    kernel = traced.program.kernels[traced.kernel_index[node]]
+    changed = {a.buffer for a in kernel.reads} & {a.buffer for a in kernel.writes}
+
+    def value_of(n: Node) -> Any:
+        value = traced.value(n, env)
+        if changed.intersection(traced.buffers_of[n]) and _is_integer(value):
+            return copy_of(value)
+        return value
+
+    args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), value_of)
     key = (id(node.target), _description(args), _description(kwargs))
     if key not in known:
         on_gpu = any(

@@ -264,6 +264,19 @@ def test_a_position_that_calls_increment_is_left_to_inductor(dtype, result):
         planned._check_counters(traced)
 
 
+def test_graphs_that_communicate_are_left_to_inductor():
+    """Each process would have its own order, and wait for the others."""
+    pytest.importorskip("torch.distributed")  # has the ops
+    graph = Graph()
+    functional = torch.ops._c10d_functional
+    sent = graph.graph.call_function(
+        functional.all_reduce.default, (graph.x, "sum", "0"))
+    traced = graph.traced(
+        graph.graph.call_function(functional.wait_tensor.default, (sent,)))
+    with pytest.raises(Unsupported, match="all_reduce.* communicates"):
+        planned._check_kernels(traced)
+
+
 def tunable(times):
     """A kernel of Inductor's with several configurations, which take so long;
     its arguments are copied as Inductor copies them. Nothing runs on a GPU."""

@@ -31,6 +31,10 @@ from .slots import Slots, View, copy_of
 from .trace import Traced, Unsupported, tensors_of
 
 
+#: Of ops that all processes must launch in one order.
+_BETWEEN_PROCESSES = {"_c10d_functional", "c10d_functional", "c10d", "symm_mem"}
+
+
 @dataclasses.dataclass
 class Report:
     """What was measured for one graph, and what was chosen."""
@@ -282,11 +286,21 @@ def _check_inputs(traced: Traced) -> None:
             raise Unsupported(f"input {node.name} is on the {value.device.type}")
         raise Unsupported(f"input {node.name} is a number that varies")
     _check_counters(traced)
+    _check_kernels(traced)
+
+
+def _check_kernels(traced: Traced) -> None:
+    if not traced.kernels:
+        raise Unsupported("it has no kernels")
     for node in traced.kernels:
         if node.target is torch.ops.aten.item.default:
             raise Unsupported("a value of a tensor decides what runs")
-    if not traced.kernels:
-        raise Unsupported("it has no kernels")
+        if getattr(node.target, "namespace", "") in _BETWEEN_PROCESSES:
+            # Others would wait for another one, or not try at all.
+            raise Unsupported(
+                f"{node.name} communicates with other processes, which have "
+                "orders of their own"
+            )
 
 
 def _check_counters(traced: Traced) -> None:

@@ -3,7 +3,9 @@
 where Inductor's kernels would be planned."""
 import copy
 import dataclasses
+import gc
 import warnings
+import weakref
 
 import pytest
 
@@ -87,6 +89,16 @@ def test_parameters_and_buffers_may_move_and_must_stay_alike(op_by_op):  # noqa:
     model.double()
     with pytest.raises(ValueError, match="dtype torch.float64.*torch.float32"):
         run(X)
+
+
+def test_the_memory_of_the_example_is_not_kept(op_by_op):  # noqa: F811
+    example = X.t().clone()
+    gone = weakref.ref(example)
+    run = rt.compile_inference(nn.Linear(4, 8), (example,))
+    del example
+    gc.collect()
+    assert gone() is None
+    assert run(X.t()).shape == (8, 8)
 
 
 def test_a_model_on_the_cpu_is_left_to_inductor_with_one_warning(monkeypatch):

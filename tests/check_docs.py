@@ -8,9 +8,9 @@
   check_docs.py --program REGAL --refresh   rewrites that output
   check_docs.py --self-test        planted mistakes must be found
 
-Links: a relative link leads to a file, its #part to a heading; every page can be
-reached from README.md. Paths: text in
-backticks that begins with a folder of the repository exists. Symbols: a name
+Links: a relative link leads to a file, its #part to a heading, and a picture is
+there; every page can be reached from README.md. Paths: text in backticks that
+begins with a folder of the repository exists. Symbols: a name
 `regal_...` occurs in the sources; a name `function` that follows `src/FILE.c`:
 or precedes "in `src/FILE.c`" occurs in that file. Rooms: docs/tour.md names
 every folder of src with a source file. Options: every `--name` that is given to
@@ -34,7 +34,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("bench", "cmake", "data", "docs", "examples", "include", "policies",
            "python", "results", "scripts", "settings", "src", "tests")
-LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`\n]+)`")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 ROW = re.compile(r"\b(?:INTEGER|REAL|QUANTITY|CHOICE|FLAG|TEXT|LIST)"
@@ -75,6 +75,13 @@ class Page:
     def where(self, number):
         return f"{self.name}:{number}"
 
+    def links(self):
+        """(line number, target); the text of a link may have several lines."""
+        text = "\n".join(SPAN.sub("", line) for _, line in self.prose)
+        for match in LINK.finditer(text):
+            number, _ = self.prose[text.count("\n", 0, match.start())]
+            yield number, match[1]
+
     def anchors(self):
         found = set()
         for _, line in self.prose:
@@ -93,16 +100,15 @@ def pages_of(root):
 # -- Links and paths ---------------------------------------------------------
 
 def check_links(page):
-    for number, line in page.prose:
-        for target in LINK.findall(SPAN.sub("", line)):
-            if re.match(r"[a-z]+:", target):
-                continue
-            path, _, part = target.partition("#")
-            file = (page.path.parent / path).resolve() if path else page.path
-            if not file.exists():
-                yield f"{page.where(number)}: {target}: no such file"
-            elif part and part not in Page(page.root, file).anchors():
-                yield f"{page.where(number)}: {target}: no such heading"
+    for number, target in page.links():
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, part = target.partition("#")
+        file = (page.path.parent / path).resolve() if path else page.path
+        if not file.exists():
+            yield f"{page.where(number)}: {target}: no such file"
+        elif part and part not in Page(page.root, file).anchors():
+            yield f"{page.where(number)}: {target}: no such heading"
 
 
 def check_linked(pages):
@@ -112,12 +118,11 @@ def check_linked(pages):
     ahead = list(found)
     while ahead:
         page = by_path[ahead.pop()]
-        for _, line in page.prose:
-            for target in LINK.findall(line):
-                path = (page.path.parent / target.partition("#")[0]).resolve()
-                if path in by_path and path not in found:
-                    found.add(path)
-                    ahead.append(path)
+        for _, target in page.links():
+            path = (page.path.parent / target.partition("#")[0]).resolve()
+            if path in by_path and path not in found:
+                found.add(path)
+                ahead.append(path)
     for path, page in by_path.items():
         if path not in found:
             yield f"{page.name}: no link leads here from README.md"
@@ -330,7 +335,8 @@ def run_page(page, program, refresh):
 # -- Self-test ---------------------------------------------------------------
 
 PLANTED = """# A page
-[good](other.md#two-words) [bad](none.md) [bad](other.md#none)
+[good](other.md#two-words) [bad](none.md) [bad](other.md#none), [bad
+and long](other.md#gone) ![bad](img/none.svg)
 `src/there.c` `src/{there,absent}.c` `src/NAME.c` `--seed 1` `--speed 1`
 `regal inspect g --seed 1`, `ctest --preset x`
 `regal_here`, `regal_gone`; `here`, `gone` in `src/there.c`
@@ -371,17 +377,19 @@ def self_test():
         page = [page for page in pages_of(root) if "page" in page.name][0]
         assert list(check_links(page)) == [
             "docs/page.md:2: none.md: no such file",
-            "docs/page.md:2: other.md#none: no such heading"]
+            "docs/page.md:2: other.md#none: no such heading",
+            "docs/page.md:2: other.md#gone: no such heading",
+            "docs/page.md:3: img/none.svg: no such file"]
         assert list(check_paths(page)) == [
-            "docs/page.md:3: `src/absent.c`: no such file"]
+            "docs/page.md:4: `src/absent.c`: no such file"]
         assert list(check_options(page, option_table(root))) == [
-            "docs/page.md:3: regal has no option --speed",
-            "docs/page.md:4: regal inspect does not take --seed",
-            "docs/page.md:8: regal has no option --sead"]
+            "docs/page.md:4: regal has no option --speed",
+            "docs/page.md:5: regal inspect does not take --seed",
+            "docs/page.md:9: regal has no option --sead"]
         assert list(check_symbols(page, source_symbols(root))) == [
-            "docs/page.md:5: `regal_gone`: no such symbol",
-            "docs/page.md:5: `gone`: not in src/there.c",
-            "docs/page.md:6: `lost`: not in src/there.c"]
+            "docs/page.md:6: `regal_gone`: no such symbol",
+            "docs/page.md:6: `gone`: not in src/there.c",
+            "docs/page.md:7: `lost`: not in src/there.c"]
         (root / "README.md").write_text("[page](docs/page.md)\n")
         (root / "docs/alone.md").write_text("[page](page.md)\n")
         assert list(check_linked(pages_of(root))) == [
@@ -394,7 +402,7 @@ def self_test():
         assert list(check_rooms(root)) == [
             "docs/tour.md: it does not name the room `src/room`"]
         code = list(check_code(page, "cc"))
-        assert len(code) == 1 and code[0].startswith("docs/page.md:13: "), code
+        assert len(code) == 1 and code[0].startswith("docs/page.md:14: "), code
         output = list(run_page(page, "/bin/true", False))
         assert len(output) == 1 and output[0].endswith("-three\n+two"), output
         assert not list(run_page(page, "/bin/true", True))

@@ -24,7 +24,6 @@ export async function openTwo(options) {
   return open(file("two.html"), options);
 }
 
-export async function finish(page) {
+export function finish(page) {
   assert.deepEqual(page.troubles, []);
-  await page.context().close();
 }

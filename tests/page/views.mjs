@@ -42,7 +42,7 @@ test("the wheel zooms around the pointer, two fingers do", async () => {
   await frame(page);
   const nearer = await span(page);
   assert.ok(nearer[1] - nearer[0] < 0.5 * (near[1] - near[0]));
-  await finish(page);
+  finish(page);
 });
 
 test("dragging pans, and is not a click", async () => {
@@ -62,7 +62,7 @@ test("dragging pans, and is not a click", async () => {
   assert.equal(await page.evaluate(() => window.regal.state.moment), null);
   await page.click("#fit");
   assert.ok((await span(page))[0] <= 0);
-  await finish(page);
+  finish(page);
 });
 
 test("pointing at a step tells what it is, a click selects it", async () => {
@@ -83,7 +83,7 @@ test("pointing at a step tells what it is, a click selects it", async () => {
   await frame(page);
   assert.equal(await page.locator("#details h2").innerText(), name);
   assert.match(await page.locator("#details").innerText(), /Reads from/);
-  await finish(page);
+  finish(page);
 });
 
 test("finds ops by name and by expression, forwards and back", async () => {
@@ -102,7 +102,7 @@ test("finds ops by name and by expression, forwards and back", async () => {
   assert.equal(await page.locator("#details h2").innerText(), first);
   await page.fill("#find", "/(/");
   assert.equal(await page.locator("#found").innerText(), "not a regular expression");
-  await finish(page);
+  finish(page);
 });
 
 test("a click on a moment lists what is live, and the list adds up", async () => {
@@ -133,7 +133,7 @@ test("a click on a moment lists what is live, and the list adds up", async () =>
     });
     assert.equal(listed, held);
   }
-  await finish(page);
+  finish(page);
 });
 
 // The bands are computed in the page, the sums by regal's verifier.
@@ -162,7 +162,7 @@ test("the bands of all plans add up to the verifier's memory at every step", asy
       return bad;
     });
     assert.equal(wrong, 0);
-    await finish(page);
+    finish(page);
   }
 });
 
@@ -198,7 +198,7 @@ test("everything with keys alone", async () => {
   assert.equal(await page.locator("#details h2").innerText(), first);
   await keyboard.press("?");
   assert.equal(await page.locator("#help p").isVisible(), true);
-  await finish(page);
+  finish(page);
 });
 
 test("the graph selects ops in all views, and follows", async () => {
@@ -233,7 +233,7 @@ test("the graph selects ops in all views, and follows", async () => {
     return !view.isOutside(view.layout.nodes[view.markedNode()]);
   });
   assert.equal(seen, true);
-  await finish(page);
+  finish(page);
 });
 
 test("a large graph is folded, and all ops are in it", async () => {
@@ -246,7 +246,7 @@ test("a large graph is folded, and all ops are in it", async () => {
   });
   assert.ok(nodes <= 400 && nodes > 20, `${nodes} nodes`);
   assert.equal(ops, 26774);
-  await finish(page);
+  finish(page);
 });
 
 test("the curve of the search ends at the plan, stages are named", async () => {
@@ -258,10 +258,10 @@ test("the curve of the search ends at the plan, stages are named", async () => {
   const stages = await page.locator("#curve li").count();
   assert.ok(stages >= 2);
   assert.equal(await page.locator("#curve circle").count(), stages);
-  await finish(page);
+  finish(page);
   const given = await openTwo();
   assert.equal(await given.locator("#search").isVisible(), false);
-  await finish(given);
+  finish(given);
 });
 
 test("kinds are what is before a number, where names have it inside", async () => {
@@ -271,5 +271,5 @@ test("kinds are what is before a number, where names have it inside", async () =
   regal("optimize", path, "-q", "--method", "heft", "--html", file("inside.html"));
   const page = await open(file("inside.html"));
   assert.match(await page.locator("#legend").innerText(), /^conv\s*relu\s*transfer$/);
-  await finish(page);
+  finish(page);
 });

@@ -12,7 +12,7 @@ test("loads without errors and asks for nothing else", async () => {
   for (const name of ["one.html", "two.html"]) {
     const page = await open(file(name));
     assert.match(await page.title(), /gpt_neox/);
-    await finish(page);
+    finish(page);
   }
 });
 
@@ -27,7 +27,7 @@ test("compares plans in a table, and draws those that are chosen", async () => {
   assert.match(await page.locator("section.plan h2").innerText(), /overlapped\.plan/);
   await page.click("#show-1"); // the last one stays
   assert.equal(await page.locator("section.plan").count(), 1);
-  await finish(page);
+  finish(page);
 });
 
 test("a run time that the caller expects has a column", async () => {
@@ -42,7 +42,7 @@ test("a run time that the caller expects has a column", async () => {
     const page = await open(file(name));
     assert.equal(await page.locator('#compare [data-key="expected"]').count(), count);
     assert.equal(await page.locator("#compare th", { hasText: "expected" }).count(), count);
-    await finish(page);
+    finish(page);
   }
 });
 
@@ -60,10 +60,10 @@ test("dark by the system or by choice", async () => {
   assert.ok((await brightness(page)) > 600);
   await page.selectOption("#theme", "dark");
   assert.ok((await brightness(page)) < 150);
-  await finish(page);
+  finish(page);
   const light = await openTwo({ colorScheme: "light" });
   assert.ok((await brightness(light)) > 600);
-  await finish(light);
+  finish(light);
 });
 
 test("prints", async () => {
@@ -78,7 +78,7 @@ test("prints", async () => {
   await page.emulateMedia({ media: "screen" });
   await frame(page);
   assert.ok((await brightness(page)) < 150);
-  await finish(page);
+  finish(page);
 });
 
 test("the numbers are those of evaluate --json, for 20 random plans", async () => {
@@ -114,7 +114,7 @@ test("the numbers are those of evaluate --json, for 20 random plans", async () =
     distinct.add(said.cost.runtime_ns);
   });
   assert.ok(distinct.size > 15);
-  await finish(page);
+  finish(page);
 });
 
 test("has all of the text reports, and copies them", async () => {
@@ -129,7 +129,7 @@ test("has all of the text reports, and copies them", async () => {
     }
   }
   assert.ok(copied.includes(regal("inspect", DEMO).trim()));
-  await finish(page);
+  finish(page);
 });
 
 test("names cannot become markup or script", async () => {
@@ -153,13 +153,13 @@ test("names cannot become markup or script", async () => {
   assert.ok((await page.locator("#tip").innerText()).startsWith(HOSTILE));
   assert.equal(await page.locator("img").count(), 0);
   assert.equal(await page.locator("#found").innerText(), "1 found");
-  await finish(page);
+  finish(page);
 });
 
 test("fits narrow and wide windows", async () => {
   for (const width of [420, 900, 1440]) {
     for (const colorScheme of ["light", "dark"]) {
-      const page = await openTwo({ viewport: { width, height: 900 }, colorScheme });
+      const page = await openTwo({ width, colorScheme });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${wide} of ${width} pixels`);
       const overlap = await page.evaluate(() => {
@@ -181,7 +181,7 @@ test("fits narrow and wide windows", async () => {
       if (width !== 900) {
         await picture(page, `page_${width}_${colorScheme}.png`);
       }
-      await finish(page);
+      finish(page);
     }
   }
 });

@@ -75,19 +75,18 @@ static regal_status check_pin(const regal_reading *reading, uint32_t i) {
 static regal_status check_run(const regal_reading *reading, uint32_t i) {
   const regal_graph *graph = reading->graph;
   const regal_step *step = &reading->plan->steps[i];
-  label op = op_label(graph, step->op);
   if (step->to != step->device)
     return BROKEN(reading,
                   "step %u: op %s runs on device %u, but the step also names "
                   "device %u",
-                  i, op.text, step->device, step->to);
+                  i, op_label(graph, step->op).text, step->device, step->to);
   if (reading->run_step[step->op] != REGAL_NONE)
     return BROKEN(reading, "step %u: op %s runs twice: it ran at step %u", i,
-                  op.text, reading->run_step[step->op]);
+                  op_label(graph, step->op).text, reading->run_step[step->op]);
   if (regal_verify_run_ns(graph, reading->machine, step->op, step->device) ==
       REGAL_NEVER)
-    return BROKEN(reading, "step %u: op %s cannot run on device %u", i, op.text,
-                  step->device);
+    return BROKEN(reading, "step %u: op %s cannot run on device %u", i,
+                  op_label(graph, step->op).text, step->device);
   return check_pin(reading, i);
 }
 
@@ -197,28 +196,28 @@ static bool is_wanted(const regal_reading *reading, uint32_t item,
 }
 
 static regal_status check_transfer(const regal_reading *reading, uint32_t i) {
+  const regal_graph *graph = reading->graph;
   const regal_step *step = &reading->plan->steps[i];
-  uint32_t item = regal_verify_item(reading->graph, step);
+  uint32_t item = regal_verify_item(graph, step);
   uint32_t made = reading->run_step[step->op];
   uint32_t home = regal_verify_device(reading, step->op);
-  label what = item_label(reading->graph, item);
   if (step->device != home)
     return BROKEN(reading,
                   "step %u: device %u sends %s, which is made on device %u", i,
-                  step->device, what.text, home);
+                  step->device, item_label(graph, item).text, home);
   if (step->to == home)
     return BROKEN(reading, "step %u: %s is sent to device %u, where it is made",
-                  i, what.text, home);
+                  i, item_label(graph, item).text, home);
   if (made > i)
     return BROKEN(reading,
                   "step %u: %s is sent before it is made: its producer runs "
                   "at step %u",
-                  i, what.text, made);
+                  i, item_label(graph, item).text, made);
   if (!is_wanted(reading, item, step->to))
     return BROKEN(reading,
                   "step %u: %s is sent to device %u, where no op %s it", i,
-                  what.text, step->to,
-                  item < reading->graph->tensors ? "reads" : "waits for");
+                  item_label(graph, item).text, step->to,
+                  item < graph->tensors ? "reads" : "waits for");
   return REGAL_OK;
 }
 

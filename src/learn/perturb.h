@@ -4,9 +4,9 @@
  *
  * Sampled actions are drawn for each op apart. On a graph of hundreds of ops
  * their effects cancel: all samples of a graph are about equally good, and what
- * is left of the differences is the luck of BRKGA (docs/training.md has the
- * measurement). Moved parameters change the actions of like ops alike. And they
- * are tried as they are used, with the likeliest actions, so there is no
+ * is left of the differences is the luck of BRKGA (docs/policy-results.md has
+ * the measurement). Moved parameters change the actions of like ops alike. And
+ * they are tried as they are used, with the likeliest actions, so there is no
  * difference between what is trained and what is validated.
  *
  * With signs e of +1 or -1 for each parameter, a width sigma and a scale c for

@@ -7,7 +7,8 @@
  * is the same with the networks of its agents for TensorFlow graphs, one for
  * each objective, and the memory limit of its run time task. `default` is ours,
  * for each objective: many short episodes instead of few long ones, and samples
- * of one graph compared with each other. docs/training.md has the measurements.
+ * of one graph compared with each other. docs/policy-results.md has the
+ * measurements.
  */
 #include "learn/train_settings.h"
 

@@ -4,10 +4,10 @@
  * With a few hundred evaluations the paper's decoder, whose chromosome says
  * everything, knows little of a graph. Decoders that decide more by themselves
  * find better plans in that time than the paper's in thousands: `clock` for run
- * time, `closure` for memory (docs/training.md has the measurement). Such a
- * plan is what a policy reads (policy/draft_features.c), and what it may learn
- * to imitate (learn/teacher.h). The plan itself is not offered to the search:
- * what is found is found by the policy's chromosome.
+ * time, `closure` for memory (docs/policy-results.md has the measurement). Such
+ * a plan is what a policy reads (policy/draft_features.c), and what it may
+ * learn to imitate (learn/teacher.h). The plan itself is not offered to the
+ * search: what is found is found by the policy's chromosome.
  */
 #ifndef REGAL_LEARN_GUIDE_DRAFT_H
 #define REGAL_LEARN_GUIDE_DRAFT_H

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An allocator whose n-th allocation fails, for tests that try n = 1, 2, ...
- * until the call under test succeeds:
- *
- *   for (size_t n = 1;; n++) {
- *     failing_allocator memory = {.fail_at = n};
- *     regal_allocator allocator = failing_allocator_of(&memory);
- *     ... context with &allocator; call; free everything ...
- *     assert_int_equal(memory.blocks, 0);
- *     if (!memory.failed)
- *       break; // the call needs fewer than n allocations: all were tried
- *     assert_int_equal(status, REGAL_NO_MEMORY);
- *   }
+/* An allocator whose n-th allocation fails. fail_each_allocation() tries a call
+ * with n = 1, 2, ... until it needs fewer; a test whose allocations do not all
+ * count writes this loop itself.
  */
 #ifndef REGAL_TESTS_FAILING_ALLOCATOR_H
 #define REGAL_TESTS_FAILING_ALLOCATOR_H
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #include "regal.h"
 
@@ -52,6 +48,28 @@ static inline void *failing_allocator_resize(void *state, void *block,
 
 static inline regal_allocator failing_allocator_of(failing_allocator *memory) {
   return (regal_allocator){failing_allocator_resize, memory};
+}
+
+/* The call must fail as REGAL_NO_MEMORY until no allocation fails, then
+ * succeed, and free all that it allocated each time. Returns how often it
+ * failed. */
+static inline size_t fail_each_allocation(
+    regal_status (*call)(regal_context *context, const void *state),
+    const void *state) {
+  for (size_t n = 1;; n++) {
+    failing_allocator memory = {.fail_at = n};
+    regal_allocator allocator = failing_allocator_of(&memory);
+    regal_context *context;
+    regal_status status = regal_context_create(&context, &allocator);
+    if (status == REGAL_OK) {
+      status = call(context, state);
+      regal_context_free(context);
+    }
+    assert_int_equal(memory.blocks, 0);
+    assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
+    if (!memory.failed)
+      return n - 1;
+  }
 }
 
 #endif

@@ -289,31 +289,23 @@ static void test_names(void **state) {
 
 /* -- Memory ---------------------------------------------------------------- */
 
+static regal_status load_with_trace(regal_context *context, const void *state) {
+  regal_options options = loaded_options(context, "costs", "t.json", NULL);
+  regal_graph *graph = NULL;
+  (void)state;
+  regal_status status = regal_graph_load_bytes(context, "t", GRAPH,
+                                               strlen(GRAPH), &options, &graph);
+  regal_graph_free(graph);
+  return status;
+}
+
 static void test_every_allocation_may_fail(void **state) {
   (void)state;
   files_write_text("t.json",
                    EVENTS(OP("aten::mm", 0, 9, SHAPE("[4, 4]")) "," LAUNCH(
                        2, "\"correlation\": 11") "," KERNEL(100, "\"correlation"
                                                                  "\": 11")));
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *failing;
-    regal_graph *graph = NULL;
-    if (regal_context_create(&failing, &allocator) != REGAL_OK)
-      continue;
-    regal_options options = loaded_options(failing, "costs", "t.json", NULL);
-    regal_status status = regal_graph_load_bytes(
-        failing, "t", GRAPH, strlen(GRAPH), &options, &graph);
-    regal_graph_free(graph);
-    regal_context_free(failing);
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed) {
-      assert_int_equal(status, REGAL_OK);
-      break;
-    }
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(load_with_trace, NULL);
 }
 
 int main(void) {

@@ -194,25 +194,20 @@ static void costs_are_for_every_format(void **state) {
   }
 }
 
+static regal_status load_with_costs(regal_context *context, const void *state) {
+  regal_options options = loaded_options(context, "costs", "costs.csv", NULL);
+  regal_graph *graph = NULL;
+  (void)state;
+  regal_status status = regal_graph_load_bytes(
+      context, "t", JSON_GRAPH, strlen(JSON_GRAPH), &options, &graph);
+  regal_graph_free(graph);
+  return status;
+}
+
 static void costs_need_memory(void **state) {
   (void)state;
   files_write_text("costs.csv", "b,12.5\n");
-  for (size_t n = 2;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *failing;
-    regal_graph *graph = NULL;
-    assert_int_equal(regal_context_create(&failing, &allocator), REGAL_OK);
-    regal_options options = loaded_options(failing, "costs", "costs.csv", NULL);
-    regal_status status = regal_graph_load_bytes(
-        failing, "t", JSON_GRAPH, strlen(JSON_GRAPH), &options, &graph);
-    regal_graph_free(graph);
-    regal_context_free(failing);
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed)
-      break;
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(load_with_costs, NULL);
 }
 
 int main(void) {

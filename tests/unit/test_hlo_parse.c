@@ -18,6 +18,13 @@ static void defects_leave_nothing(void **state) {
   defects_without_memory("binary_recursion.hlopb");
 }
 
+static regal_status load_file(regal_context *context, const void *path) {
+  regal_graph *graph = NULL;
+  regal_status status = regal_graph_load(context, path, NULL, &graph);
+  regal_graph_free(graph);
+  return status;
+}
+
 /* A module that is read needs no memory after a failure either. */
 static void modules_need_memory(void **state) {
   static const char *const files[] = {"good/scan.pb", "good/scan.txt",
@@ -25,20 +32,7 @@ static void modules_need_memory(void **state) {
   (void)state;
   assert_int_equal(chdir(REGAL_TEST_DATA "/hlo"), 0);
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    for (size_t n = 2;; n++) {
-      failing_allocator memory = {.fail_at = n};
-      regal_allocator allocator = failing_allocator_of(&memory);
-      regal_context *context;
-      regal_graph *graph = NULL;
-      assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
-      regal_status status = regal_graph_load(context, files[i], NULL, &graph);
-      regal_graph_free(graph);
-      regal_context_free(context);
-      assert_int_equal(memory.blocks, 0);
-      if (!memory.failed)
-        break;
-      assert_int_equal(status, REGAL_NO_MEMORY);
-    }
+    fail_each_allocation(load_file, files[i]);
 }
 
 int main(void) {

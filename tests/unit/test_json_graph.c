@@ -332,7 +332,8 @@ static void cost_graphs_come_back(void **state) {
 
 /* -- Memory ---------------------------------------------------------------- */
 
-static regal_status load_and_save(regal_context *context, const char *bytes) {
+static regal_status load_and_save(regal_context *context, const void *state) {
+  const char *bytes = state;
   regal_graph *graph;
   regal_text text;
   REGAL_TRY(
@@ -351,21 +352,7 @@ static void leaves_nothing_without_memory(void **state) {
   (void)state;
   char *bytes = files_read(GOOD "example.json");
   assert_non_null(bytes);
-  size_t n = 2; /* 1 is the context itself */
-  for (;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *context;
-    assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
-    regal_status status = load_and_save(context, bytes);
-    assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
-    assert_int_equal(regal_bytes_in_use(context), 0);
-    regal_context_free(context);
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed)
-      break;
-  }
-  assert_true(n > 50);
+  assert_true(fail_each_allocation(load_and_save, bytes) > 50);
   free(bytes);
 }
 

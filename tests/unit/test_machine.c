@@ -268,32 +268,23 @@ static void malformed_files_have_messages(void **state) {
                             try_machine) >= 70);
 }
 
+static regal_status load_and_write(regal_context *context, const void *state) {
+  regal_machine *machine;
+  regal_text text;
+  (void)state;
+  REGAL_TRY(regal_machine_load(context, "m.json", graph, &options, &machine));
+  regal_text_init(&text, context);
+  regal_machine_json(&text, machine, graph, "");
+  bool failed = text.failed;
+  regal_text_free(&text);
+  regal_machine_free(machine);
+  return failed ? REGAL_NO_MEMORY : REGAL_OK;
+}
+
 static void survives_failing_allocations(void **state) {
   (void)state;
   files_write_text("m.json", everything);
-  for (size_t n = 2;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *frail;
-    regal_machine *machine;
-    regal_text text;
-    assert_int_equal(regal_context_create(&frail, &allocator), REGAL_OK);
-    regal_status status =
-        regal_machine_load(frail, "m.json", graph, &options, &machine);
-    if (status == REGAL_OK) {
-      regal_text_init(&text, frail);
-      regal_machine_json(&text, machine, graph, "");
-      if (text.failed)
-        status = REGAL_NO_MEMORY;
-      regal_text_free(&text);
-      regal_machine_free(machine);
-    }
-    regal_context_free(frail);
-    assert_int_equal(memory.blocks, 0);
-    assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
-    if (!memory.failed)
-      break;
-  }
+  fail_each_allocation(load_and_write, NULL);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, fresh_options)

@@ -287,7 +287,8 @@ static void plan_files_can_have_times(void **state) {
 
 /* -- Memory runs out ------------------------------------------------------- */
 
-static regal_status write_page(regal_context *on) {
+static regal_status write_page(regal_context *on, const void *state) {
+  (void)state;
   regal_options options;
   regal_graph *graph = NULL;
   regal_result *result = NULL;
@@ -310,20 +311,7 @@ static regal_status write_page(regal_context *on) {
 
 static void survives_failing_allocations(void **state) {
   (void)state;
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *on;
-    regal_status status = regal_context_create(&on, &allocator);
-    if (status == REGAL_OK) {
-      status = write_page(on);
-      regal_context_free(on);
-    }
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed)
-      break;
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(write_page, NULL);
 }
 
 int main(void) {

@@ -381,12 +381,13 @@ static void wrong_machines_are_refused(void **state) {
 
 /* -- Running out of memory ------------------------------------------------- */
 
-static regal_status use_all(regal_context *frail) {
+static regal_status use_all(regal_context *frail, const void *state) {
   regal_graph *own_graph = NULL;
   regal_machine *machine;
   regal_problem *on = NULL;
   regal_plan *plan = NULL;
   regal_options options;
+  (void)state;
   regal_options_init(&options);
   regal_status status = sample_graph(frail, &own_graph);
   if (status == REGAL_OK)
@@ -418,18 +419,7 @@ static void survives_failing_allocations(void **state) {
                              "\"machine\": {\"devices\": 2}, \"steps\": ["
                              "{\"op\": \"a\", \"device\": 1},"
                              "{\"op\": \"b\", \"id\": 1, \"device\": 0}]}");
-  for (size_t n = 2;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *frail;
-    assert_int_equal(regal_context_create(&frail, &allocator), REGAL_OK);
-    regal_status status = use_all(frail);
-    regal_context_free(frail);
-    assert_int_equal(memory.blocks, 0);
-    assert_int_equal(status, memory.failed ? REGAL_NO_MEMORY : REGAL_OK);
-    if (!memory.failed)
-      break;
-  }
+  fail_each_allocation(use_all, NULL);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, enter_folder)

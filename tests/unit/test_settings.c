@@ -157,26 +157,17 @@ static void test_messages(void **state) {
                       "nowhere.json: No such file or directory");
 }
 
+static regal_status load_and_save(regal_context *context, const void *state) {
+  regal_settings settings;
+  (void)state;
+  REGAL_TRY(regal_settings_load(context, "whole.json", &settings));
+  return regal_settings_save(context, "again.json", &settings, NULL);
+}
+
 static void test_allocations(void **state) {
   (void)state;
   files_write_text("whole.json", whole_file);
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *context;
-    regal_settings settings;
-    regal_status status = regal_context_create(&context, &allocator);
-    if (status == REGAL_OK) {
-      status = regal_settings_load(context, "whole.json", &settings);
-      if (status == REGAL_OK)
-        status = regal_settings_save(context, "again.json", &settings, NULL);
-      regal_context_free(context);
-    }
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed)
-      break;
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(load_and_save, NULL);
 }
 
 /* What comes with regal can be read, and there is one for each objective. */

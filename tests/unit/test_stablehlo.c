@@ -530,6 +530,14 @@ static void test_depth(void **state) {
                       "t:66: regions nest more than 64 deep");
 }
 
+static regal_status load_text(regal_context *context, const void *text) {
+  regal_graph *graph = NULL;
+  regal_status status =
+      regal_graph_load_bytes(context, "t", text, strlen(text), NULL, &graph);
+  regal_graph_free(graph);
+  return status;
+}
+
 static void test_every_allocation_may_fail(void **state) {
   (void)state;
   static const char text[] =
@@ -545,24 +553,7 @@ static void test_every_allocation_may_fail(void **state) {
                                           ": (tensor<4xf32>) -> "
                                           "tensor<4xf32>\n"
                                           "return %2 : tensor<4xf32>") BOTH;
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *failing;
-    regal_graph *graph = NULL;
-    if (regal_context_create(&failing, &allocator) != REGAL_OK)
-      continue;
-    regal_status status = regal_graph_load_bytes(failing, "t", text,
-                                                 sizeof text - 1, NULL, &graph);
-    regal_graph_free(graph);
-    regal_context_free(failing);
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed) {
-      assert_int_equal(status, REGAL_OK);
-      break;
-    }
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(load_text, text);
 }
 
 int main(void) {

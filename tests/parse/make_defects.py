@@ -27,6 +27,11 @@ def node(name, id=0, inputs=(), outputs=(), controls=(), rest=b""):
     return data(1, body + rest)
 
 
+def node_def(name, rest=b""):
+    """A node of a GraphDef."""
+    return data(1, data(1, name.encode()) + data(2, b"Relu") + rest)
+
+
 A = node("a", outputs=[4])
 B = node("b", 1, inputs=[(0, 0)], outputs=[4])
 
@@ -69,6 +74,21 @@ DEFECTS = {
     "name_with_zero_byte": data(1, data(1, b"conv\x001")),
     "not_a_cost_graph": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
     "no_nodes": data(2, data(2, b"dimension")),
+    # Files of other kinds
+    "other_graph_def": node_def("x") + node_def("y", data(3, b"x")),
+    "other_graph_def_of_attributes":
+        node_def("x", data(5, data(1, b"dtype") + data(2, number(6, 1)))),
+    "other_run_metadata": data(1, data(1, data(1, b"/job:localhost")))
+    + data(2, A) + data(3, node_def("x")),
+    "other_tflite": b"\x1c\x00\x00\x00TFL3\x14\x00",
+    "other_tflite_like_onnx": b"\x08\x00\x00\x00TFL3\x14\x00",
+    "other_ort": b"\x14\x00\x00\x00ORTM\x00\x00",
+    "other_hdf5": b"\x89HDF\r\n\x1a\n",
+    "other_zip": b"PK\x03\x04\x14\x00",
+    "other_pickle": b"\x80\x02}q\x00",
+    "other_safetensors": b"\x10" + 7 * b"\x00" + b'{"w":{}}        ',
+    "other_mlir_bytecode": b"ML\xefR\r",
+    "other_gguf": b"GGUF\x03\x00\x00\x00",
     # The graph
     "duplicate_id": A + node("b", 1) + node("c", 1),
     "missing_producer": A + node("b", 1, inputs=[(0, 0), (7, 0)]),

@@ -30,7 +30,8 @@ static uint64_t take_head(const uint8_t *bytes, size_t *at, size_t size,
 }
 
 /* Its name, that of its entry, then a computation. (The fields of an HloProto
- * are 1 and 3.) */
+ * are 1 and 3.) TensorFlow's RunMetadata has the same fields, but messages
+ * instead of names. */
 static bool begins_module(const uint8_t *bytes, size_t at, size_t size) {
   uint64_t length, last = 0;
   while (at < size) {
@@ -38,7 +39,7 @@ static bool begins_module(const uint8_t *bytes, size_t at, size_t size) {
     if (field == COMPUTATION)
       return last == ENTRY_NAME;
     if ((field != NAME && field != ENTRY_NAME) || field <= last ||
-        length > size - at)
+        length > size - at || (length && bytes[at] < ' '))
       return false;
     last = field;
     at += (size_t)length;

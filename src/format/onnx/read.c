@@ -21,37 +21,39 @@ enum { IR_VERSION = 1, MODEL_VERSION = 5, GRAPH = 7 };
 typedef struct field {
   uint64_t number;
   unsigned type;
+  uint64_t value; /* or length */
 } field;
 
 /* Reads the field at *at and moves behind it; false when it does not fit. */
 static bool next_field(const uint8_t *bytes, size_t *at, size_t size,
                        field *field) {
-  uint64_t tag, value;
+  uint64_t tag;
   if (regal_wire_varint(bytes, at, size, TAG_BYTES, &tag) != REGAL_VARINT_OK)
     return false;
   field->number = tag >> 3;
   field->type = tag & 7;
   if (field->type != REGAL_WIRE_VARINT && field->type != REGAL_WIRE_BYTES)
     return false;
-  if (regal_wire_varint(bytes, at, size, VARINT_BYTES, &value) !=
+  if (regal_wire_varint(bytes, at, size, VARINT_BYTES, &field->value) !=
       REGAL_VARINT_OK)
     return false;
   if (field->type == REGAL_WIRE_VARINT)
     return true;
-  if (value > size - *at)
+  if (field->value > size - *at)
     return false;
-  *at += (size_t)value;
+  *at += (size_t)field->value;
   return true;
 }
 
 /* Damage after the field that decides does not count: the reader will say
- * better than a guess what it is. */
+ * better than a guess what it is. (A version of 0 is none: files that are no
+ * protobuf may begin with 8 and 0.) */
 bool regal_onnx_detect(const void *bytes, size_t size) {
   for (size_t at = 0; at < size;) {
     field field = {0};
     bool whole = next_field(bytes, &at, size, &field);
     if (field.number == IR_VERSION)
-      return field.type == REGAL_WIRE_VARINT;
+      return field.type == REGAL_WIRE_VARINT && (field.value || !whole);
     if (!whole)
       return false;
     if (field.number == GRAPH)
@@ -74,7 +76,10 @@ regal_status regal_onnx_read(regal_onnx *onnx, const void *bytes, size_t size) {
   onnx->model = (regal_onnx_model *)message;
   if (!onnx->model->graph)
     return regal_fail(onnx->context, REGAL_BAD_INPUT,
-                      "%s: the model has no graph", onnx->path);
+                      "%s: the model has no graph; if it is no ONNX model but "
+                      "TensorFlow's SavedModel or Core ML's, convert it to "
+                      "ONNX",
+                      onnx->path);
   if (!onnx->model->graph->n_node)
     return regal_fail(onnx->context, REGAL_BAD_INPUT,
                       "%s: the graph has no nodes", onnx->path);

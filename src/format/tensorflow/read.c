@@ -11,6 +11,7 @@
 #include "format/proto/text_format.h"
 #include "format/proto/wire.h"
 #include "format/tensorflow/cost_graph.h"
+#include "format/tensorflow/foreign.h"
 
 #define NODE_FIELD 1
 
@@ -92,11 +93,27 @@ static regal_status read_text(regal_cost_graph *cost, const void *bytes,
   return REGAL_OK;
 }
 
+static regal_status fail_foreign(const regal_cost_graph *cost,
+                                 const char *kind) {
+  return regal_fail(cost->context, REGAL_BAD_INPUT, "%s: this is %s",
+                    cost->path, kind);
+}
+
+/* The text of a GraphDef has fields that a CostGraphDef does not know, and
+ * would be read as nodes without edges. */
+static bool is_graph_def_text(const Regal__CostGraphDef *def) {
+  for (size_t i = 0; i < def->n_node; i++)
+    if (*def->node[i]->op)
+      return true;
+  return false;
+}
+
 static regal_status fail_neither(const regal_cost_graph *cost,
                                  const uint8_t *bytes) {
   return regal_fail(cost->context, REGAL_BAD_INPUT,
-                    "%s: not a cost graph: a binary one begins with byte 0x0a, "
-                    "a text with a word, but this with byte 0x%02x",
+                    "%s: begins with byte 0x%02x, like no graph that regal "
+                    "reads: ONNX, modules of XLA, StableHLO, CostGraphDef, "
+                    "JSON",
                     cost->path, bytes[0]);
 }
 
@@ -105,6 +122,9 @@ regal_status regal_cost_read(regal_cost_graph *cost, const void *bytes,
   if (!size)
     return regal_fail(cost->context, REGAL_BAD_INPUT, "%s: the file is empty",
                       cost->path);
+  const char *kind = regal_foreign_kind(bytes, size);
+  if (kind)
+    return fail_foreign(cost, kind);
   switch (guess(bytes, size)) {
   case BINARY:
     REGAL_TRY(read_binary(cost, bytes, size));
@@ -115,6 +135,8 @@ regal_status regal_cost_read(regal_cost_graph *cost, const void *bytes,
   case NEITHER:
     return fail_neither(cost, bytes);
   }
+  if (is_graph_def_text(cost->def))
+    return fail_foreign(cost, REGAL_GRAPH_DEF);
   if (!cost->def->n_node)
     return regal_fail(cost->context, REGAL_BAD_INPUT,
                       "%s: the graph has no nodes", cost->path);

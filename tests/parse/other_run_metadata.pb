@@ -1,0 +1,8 @@
+
+
+
+/job:localhost	
+
+a*
+	
+xRelu

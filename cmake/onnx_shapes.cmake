@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The optional component that infers shapes of ONNX models: libonnx (Debian:
-# libonnx-dev) behind one file in C++.
+# libonnx-dev) behind two files in C++.
 #
 # Sets REGAL_HAS_ONNX_SHAPES; adds to REGAL_DEPENDENCIES, REGAL_PC_LIBRARIES.
 set(REGAL_ONNX_SHAPES AUTO CACHE STRING
@@ -38,7 +38,9 @@ if(REGAL_ONNX_SHAPES AND NOT onnx_missing)
   set(CMAKE_CXX_STANDARD 17)
   set(CMAKE_CXX_VISIBILITY_PRESET hidden)
   set(CMAKE_CXX_VISIBILITY_INLINES_HIDDEN ON)
-  set_source_files_properties(src/format/onnx/inference.cc PROPERTIES
+  set(REGAL_ONNX_SHAPES_SOURCES src/format/onnx_shapes/inference.cc
+    src/format/onnx_shapes/opsets.cc)
+  set_source_files_properties(${REGAL_ONNX_SHAPES_SOURCES} PROPERTIES
     COMPILE_DEFINITIONS "ONNX_NAMESPACE=onnx;ONNX_ML=1"
     INCLUDE_DIRECTORIES "${REGAL_ONNX_INCLUDES}"
     # Its runtime part is not there when a C compiler links.

@@ -73,7 +73,9 @@ ROOMS = {
     # Run times that a graph file does not have: measured, or by a roofline.
     "format/costs": ["format/json", "base/memory"],
     "format/tensorflow": ["format/costs", "format/proto"],
-    "format/onnx": ["format/costs", "format/proto"],
+    # ONNX's own shape inference, in a process of its own.
+    "format/onnx_shapes": ["base/parallel"],
+    "format/onnx": ["format/costs", "format/proto", "format/onnx_shapes"],
     # XLA's modules: what both of their readers make, and the graph of it.
     "format/hlo": ["format/costs"],
     "format/hlo_proto": ["format/hlo", "format/proto"],

@@ -52,6 +52,60 @@ def chain_with_name():
     return chain("batch_size")
 
 
+def older():
+    """The size of the batch as PyTorch writes it for opset 11, and an output
+    with a -1 for what is not known, as Paddle writes it."""
+    node = helper.make_node
+    return model(
+        [node("Shape", ["x"], ["shape"]),
+         node("Gather", ["shape", "zero"], ["batch"], axis=0),
+         node("Unsqueeze", ["batch"], ["rows"], axes=[0]),
+         node("Concat", ["rows", "minus_one"], ["target"], axis=0),
+         node("Dropout", ["x"], ["same"], ratio=0.5),
+         node("Reshape", ["same", "target"], ["matrix"]),
+         node("Split", ["matrix"], ["left", "right"], axis=1, split=[64, 128]),
+         node("ReduceSum", ["right"], ["sum"], axes=[1], keepdims=0),
+         node("Identity", ["left"], ["y"])],
+        [value("x", [7, 3, 8, 8])], [value("y", [-1, 64]), value("sum", [7])],
+        [numpy_helper.from_array(numpy.array(0), "zero"),
+         numbers("minus_one", -1)], opset=11)
+
+
+def much_older():
+    """The same for opset 9, where Slice and Pad have attributes only."""
+    node = helper.make_node
+    return model(
+        [node("Shape", ["x"], ["shape"]),
+         node("Slice", ["shape"], ["rows"], axes=[0], starts=[0], ends=[1]),
+         node("Concat", ["rows", "minus_one"], ["target"], axis=0),
+         node("Pad", ["x"], ["wide"], pads=[0, 0, 0, 1, 0, 0, 0, 1],
+              value=1.0),
+         node("Clip", ["wide"], ["bounded"], min=0.0, max=6.0),
+         node("Reshape", ["bounded", "target"], ["y"])],
+        [value("x", [7, 3, 8, 8])], [value("y", ["n", "m"])],
+        [numbers("minus_one", -1)], opset=9)
+
+
+def older_with_resize():
+    """Inputs of Resize are others since opset 11: this one is not raised."""
+    node = helper.make_node
+    return model(
+        [node("Resize", ["x", "scales"], ["large"]),
+         node("Shape", ["large"], ["shape"]),
+         node("Reshape", ["large", "shape"], ["y"])],
+        [value("x", [1, 2, 3, 4])], [value("y", None)],
+        [numpy_helper.from_array(numpy.array([1, 1, 2, 2], numpy.float32),
+                                 "scales")], opset=10)
+
+
+def older_contradiction():
+    """Only when sizes are followed does the shape of the output prove wrong,
+    which onnxruntime does not mind either."""
+    written = older()
+    written.graph.output[0].CopyFrom(value("y", [7, 8, 8]))
+    return written
+
+
 def newer():
     """Ops as they are after opset 17, which libonnx 1.12 does not know."""
     node = helper.make_node
@@ -191,7 +245,8 @@ def doubling():
 
 
 def main(folder):
-    for make in (chain, chain_with_name, newer, newer_type, listed_axes,
+    for make in (chain, chain_with_name, older, much_older,
+                 older_with_resize, older_contradiction, newer, newer_type, listed_axes,
                  contradiction, left_out_zero, domains, endless_function,
                  doubling, slow_functions, many_functions,
                  reshape_by_doubling, zip_map):

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/parallel/threads.h"
-#include "format/onnx/shapes.h"
+#include "format/onnx_shapes/shapes.h"
 #include "onnx.pb-c.h"
 #include "support/failing_allocator.h"
 
@@ -166,6 +166,43 @@ static void test_names_get_lost(void **state) {
   char text[256];
   shape_text(made.model, "y", text, sizeof text);
   assert_null(strstr(text, "batch_size"));
+  free_model(&made);
+}
+
+/* Computed sizes are followed in models of older opsets, too. */
+static void test_older_ops(void **state) {
+  (void)state;
+  if (!regal_onnx_known_opset())
+    skip();
+  inferred_model made = infer("older");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "matrix", "7x192");
+  check_shape(&made, "right", "7x128");
+  check_shape(&made, "sum", "7");
+  check_shape(&made, "y", "7x64");
+  assert_int_equal(made.model->opset_import[0]->version, 11);
+  assert_int_equal(made.model->graph->n_initializer, 2);
+  free_model(&made);
+  made = infer("much_older");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "wide", "7x3x8x10");
+  check_shape(&made, "y", "7x240");
+  free_model(&made);
+}
+
+/* What cannot be read as newer ops is inferred as what it is. */
+static void test_older_ops_only(void **state) {
+  (void)state;
+  if (!regal_onnx_known_opset())
+    skip();
+  inferred_model made = infer("older_with_resize");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "large", "1x2x6x8");
+  free_model(&made);
+  made = infer("older_contradiction");
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "7x8x8");
+  check_shape(&made, "same", "7x3x8x8");
   free_model(&made);
 }
 
@@ -442,6 +479,8 @@ int main(void) {
       cmocka_unit_test(test_known_opset),
       cmocka_unit_test(test_computed_sizes),
       cmocka_unit_test(test_names_get_lost),
+      cmocka_unit_test(test_older_ops),
+      cmocka_unit_test(test_older_ops_only),
       cmocka_unit_test(test_newer_ops),
       cmocka_unit_test(test_newer_type),
       cmocka_unit_test(test_listed_axes),

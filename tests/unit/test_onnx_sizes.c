@@ -3,7 +3,7 @@
 #include "support/onnx_model.h"
 
 #include "cost/model/problem.h"
-#include "format/onnx/shapes.h"
+#include "format/onnx_shapes/shapes.h"
 #include "support/failing_allocator.h"
 
 #define ADVICE                                                                 \

@@ -21,7 +21,7 @@
 #include "base/memory/arena.h"
 #include "base/names.h"
 #include "format/costs/roofline.h"
-#include "format/onnx/shapes.h"
+#include "format/onnx_shapes/shapes.h"
 #include "graph/graph.h"
 #include "onnx.pb-c.h"
 

@@ -5,8 +5,8 @@
  * shapes.c with inference.cc, without it shapes_absent.c. Only
  * models that do not carry the shapes of all their tensors need it.
  */
-#ifndef REGAL_FORMAT_ONNX_SHAPES_H
-#define REGAL_FORMAT_ONNX_SHAPES_H
+#ifndef REGAL_FORMAT_ONNX_SHAPES_SHAPES_H
+#define REGAL_FORMAT_ONNX_SHAPES_SHAPES_H
 
 #include "base/text.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What shapes.c asks of the one file in C++, inference.cc. */
-#ifndef REGAL_FORMAT_ONNX_INFERENCE_H
-#define REGAL_FORMAT_ONNX_INFERENCE_H
+/* What shapes.c asks of the files in C++. */
+#ifndef REGAL_FORMAT_ONNX_SHAPES_INFERENCE_H
+#define REGAL_FORMAT_ONNX_SHAPES_INFERENCE_H
 
-#include "format/onnx/shapes.h"
+#include "format/onnx_shapes/shapes.h"
 
 #ifdef __cplusplus
 extern "C" {

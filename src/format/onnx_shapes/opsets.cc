@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ONNX's own shape inference, from Debian's libonnx (1.12 in Debian 12). The
- * one file in C++: it is compiled only where libonnx is found.
- *
- * Inference works on a copy of the model that has been made fit for it; only
- * what it found out comes back. It is not made for hostile files (it recurses
- * without end, multiplies memory), so shapes.c runs it in a process of its
- * own. Memory here is C++'s, not the context's, for the same reason.
- */
-#include <climits>
-#include <cstdio>
-#include <exception>
-#include <new>
+/* Models of older and newer opsets, made fit for the one that the library knows
+ * best. */
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/stubs/logging.h>
-#include <onnx/onnx_pb.h>
-#include <onnx/shape_inference/implementation.h>
+#include <onnx/defs/schema.h>
+#include <onnx/defs/tensor_proto_util.h>
 
-#include "format/onnx/inference.h"
+#include "format/onnx_shapes/inference.h"
+#include "format/onnx_shapes/opsets.h"
 
 namespace {
 
@@ -31,12 +21,6 @@ using onnx::NodeProto;
 using onnx::OpSchema;
 using onnx::OpSchemaRegistry;
 using onnx::TensorProto;
-using onnx::TypeProto;
-
-/* An error in the model, for the user. */
-struct bad_model : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /* -- Ops that are newer than the library ---------------------------------- */
 
@@ -146,7 +130,7 @@ void make_older(const axes_of_reductions &axes, int newest, NodeProto *node) {
 /* -- A model that the library accepts ------------------------------------- */
 
 int newest_opset() {
-  return OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
+  return static_cast<int>(regal_onnx_newest_opset());
 }
 
 /* Where nodes are: a model or a function of it with its imports, and whether it
@@ -255,23 +239,115 @@ bool all_fit(const GraphProto &graph, int newest) {
   return true;
 }
 
-/* Only the newest ops follow sizes that are computed (Shape, Gather, Mul, ...
- * Reshape). From opset 13 on, where axes became inputs, hardly any op has
- * changed its meaning; what has, does not fit. */
-void raise_opset(ModelProto *model, int newest) {
-  for (auto &import : *model->mutable_opset_import())
-    if (import.domain().empty() && import.version() >= 13 &&
-        import.version() < newest && all_fit(model->graph(), newest))
-      import.set_version(newest);
+/* -- Ops that are older than those that follow sizes ----------------------- */
+
+/* What has become of attributes of an op since opset 9. */
+struct changed_op {
+  const char *name;
+  std::vector<const char *> inputs;  /* became inputs, behind the first one */
+  std::vector<const char *> dropped; /* became inputs with no say in shapes */
+};
+
+const changed_op *find_changed(const NodeProto &node) {
+  static const std::vector<changed_op> changed = {
+      {"Clip", {}, {"min", "max"}},
+      {"Dropout", {}, {"ratio"}},
+      {"Pad", {"pads"}, {"value"}},
+      {"ReduceSum", {"axes"}, {}},
+      {"Slice", {"starts", "ends", "axes"}, {}},
+      {"Split", {"split"}, {}},
+      {"Squeeze", {"axes"}, {}},
+      {"Unsqueeze", {"axes"}, {}}};
+  for (const changed_op &op : changed)
+    if (node.op_type() == op.name)
+      return &op;
+  return nullptr;
 }
 
-/* Whether the model is newer than the library. */
-bool make_fit(ModelProto *model) {
+int find_attribute(const NodeProto &node, const char *name) {
+  int at = node.attribute_size();
+  while (at-- > 0 && node.attribute(at).name() != name)
+    continue;
+  return at;
+}
+
+/* Moves an attribute of the node to an initializer that it reads. */
+void make_input(GraphProto *graph, NodeProto *node, int at) {
+  const AttributeProto &attribute = node->attribute(at);
+  TensorProto *tensor = graph->add_initializer();
+  tensor->set_name("regal:" + attribute.name() + ":" + node->output(0));
+  tensor->set_data_type(TensorProto::INT64);
+  tensor->add_dims(attribute.ints_size());
+  for (int64_t number : attribute.ints())
+    tensor->add_int64_data(number);
+  node->add_input(tensor->name());
+  node->mutable_attribute()->DeleteSubrange(at, 1);
+}
+
+void make_node_newer(GraphProto *graph, NodeProto *node) {
+  const changed_op *op = node->domain().empty() ? find_changed(*node) : nullptr;
+  if (!op || node->output_size() == 0 || node->input_size() != 1)
+    return;
+  for (const char *name : op->inputs) {
+    const int at = find_attribute(*node, name);
+    if (at < 0)
+      break;
+    make_input(graph, node, at);
+  }
+  for (const char *name : op->dropped) {
+    const int at = find_attribute(*node, name);
+    if (at >= 0)
+      node->mutable_attribute()->DeleteSubrange(at, 1);
+  }
+}
+
+void make_nodes_newer(GraphProto *graph) {
+  for (NodeProto &node : *graph->mutable_node()) {
+    make_node_newer(graph, &node);
+    for (AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_g())
+        make_nodes_newer(attribute.mutable_g());
+  }
+}
+
+/* Whether it has ops that were given other inputs, or another meaning. */
+bool has_old_resize(const GraphProto &graph) {
+  for (const NodeProto &node : graph.node()) {
+    if (node.op_type() == "Resize" || node.op_type() == "Upsample")
+      return true;
+    for (const AttributeProto &attribute : node.attribute())
+      if (attribute.has_g() && has_old_resize(attribute.g()))
+        return true;
+  }
+  return false;
+}
+
+bool can_raise(const GraphProto &graph, int64_t version, int newest) {
+  return version < newest &&
+         (version >= 11 || (version >= 9 && !has_old_resize(graph)));
+}
+
+/* Some exporters write -1 for a dimension that is not known. */
+template <class Values> void forget_negative_dims(Values *values) {
+  for (auto &value : *values)
+    if (value.type().tensor_type().has_shape())
+      for (auto &dim : *value.mutable_type()
+                            ->mutable_tensor_type()
+                            ->mutable_shape()
+                            ->mutable_dim())
+        if (dim.dim_value() < 0)
+          dim.clear_value();
+}
+
+} // namespace
+
+bool regal_onnx_make_fit(ModelProto *model) {
   scope in_model = open_scope(model->mutable_opset_import());
   make_tensors(model->mutable_graph());
   make_nodes_fit(&in_model, axes_of_reductions(model->graph()),
                  model->mutable_graph());
-  raise_opset(model, in_model.newest);
+  forget_negative_dims(model->mutable_graph()->mutable_value_info());
+  forget_negative_dims(model->mutable_graph()->mutable_output());
   for (auto &function : *model->mutable_functions()) {
     scope in_function = open_scope(function.mutable_opset_import());
     make_tensors(&function);
@@ -280,161 +356,17 @@ bool make_fit(ModelProto *model) {
   return in_model.newer;
 }
 
-/* -- Functions of the model ----------------------------------------------- */
-
-/* The library infers a function's body at each call. Functions that call each
- * other twice make that 2^depth bodies, from a file of a few bytes. */
-class inlining {
-public:
-  explicit inlining(const ModelProto &model) {
-    for (const onnx::FunctionProto &function : model.functions())
-      functions_[function.domain() + ':' + function.name()].body = &function;
-    if (!functions_.empty())
-      count(model.graph(), 0);
+bool regal_onnx_raise_opset(ModelProto *model) {
+  const int newest = newest_opset();
+  GraphProto *graph = model->mutable_graph();
+  for (auto &import : *model->mutable_opset_import()) {
+    if (!import.domain().empty() ||
+        !can_raise(*graph, import.version(), newest))
+      continue;
+    if (import.version() < 13)
+      make_nodes_newer(graph);
+    import.set_version(newest);
+    return all_fit(*graph, newest);
   }
-
-private:
-  static constexpr uint64_t most_nodes = 1000000;
-  static constexpr int most_depth = 200;
-
-  struct entry {
-    const onnx::FunctionProto *body = nullptr;
-    uint64_t nodes = 0; /* with those of the functions that it calls */
-    bool entered = false;
-  };
-
-  uint64_t count_call(entry *called, int depth) {
-    if (called->nodes == 0) {
-      if (called->entered || depth == most_depth)
-        throw bad_model("function " + called->body->name() +
-                        (called->entered ? " calls itself"
-                                         : " is called too deep in others"));
-      called->entered = true;
-      called->nodes = 1 + count(*called->body, depth + 1);
-    }
-    return called->nodes;
-  }
-
-  template <class Graph> uint64_t count(const Graph &graph, int depth) {
-    uint64_t nodes = 0;
-    for (const NodeProto &node : graph.node()) {
-      auto found = functions_.find(node.domain() + ':' + node.op_type());
-      nodes +=
-          found == functions_.end() ? 1 : count_call(&found->second, depth);
-      for (const AttributeProto &attribute : node.attribute()) {
-        if (attribute.has_g())
-          nodes += count(attribute.g(), depth);
-        for (const GraphProto &body : attribute.graphs())
-          nodes += count(body, depth);
-      }
-      if (nodes > most_nodes)
-        throw bad_model("the functions of the model, inlined, have more than " +
-                        std::to_string(most_nodes) + " nodes");
-    }
-    return nodes;
-  }
-
-  std::unordered_map<std::string, entry> functions_;
-};
-
-/* -- Inference ------------------------------------------------------------ */
-
-/* The op of "... (op_type:Relu, node name: x): ..."; "" if none is named. */
-std::string op_of_error(const std::string &message) {
-  const std::string before = "(op_type:";
-  const size_t at = message.find(before);
-  if (at == std::string::npos)
-    return "";
-  const size_t begin = at + before.size();
-  return message.substr(begin, message.find_first_of(",)", begin) - begin);
-}
-
-/* The library has no shapes for maps (of ZipMap, say) and fails on them. */
-bool is_limit_of_library(const std::string &message) {
-  return message.find("type case unsupported") != std::string::npos;
-}
-
-/* Ops of no domain that is known are passed over. */
-bool disable(const std::string &op, bool in_any_domain, GraphProto *graph) {
-  bool found = false;
-  for (NodeProto &node : *graph->mutable_node())
-    if (node.op_type() == op && (in_any_domain || node.domain().empty())) {
-      node.set_op_type("Disabled");
-      found = true;
-    }
-  return found;
-}
-
-/* Shapes in the file that contradict what the library infers are an error of
- * the file; but where the op may have changed since (DequantizeLinear did), the
- * file is right, and the op is left out. So is one that the library cannot
- * infer at all. */
-void infer_fit(ModelProto *model, bool newer, bool follow_sizes) {
-  const ModelProto before = *model;
-  const onnx::ShapeInferenceOptions options(
-      /* check_type */ false, /* strict */ 0, follow_sizes);
-  try {
-    onnx::shape_inference::InferShapes(*model, OpSchemaRegistry::Instance(),
-                                       options);
-  } catch (const onnx::InferenceError &error) {
-    const bool limit = is_limit_of_library(error.what());
-    *model = before;
-    if (!(newer || limit) ||
-        !disable(op_of_error(error.what()), limit, model->mutable_graph()))
-      throw;
-    infer_fit(model, newer, follow_sizes);
-  }
-}
-
-void infer(ModelProto *model, bool follow_sizes) {
-  ModelProto copy = *model;
-  const bool newer = make_fit(&copy);
-  const inlining checked(copy); /* with the domains as the library sees them */
-  infer_fit(&copy, newer, follow_sizes);
-  GraphProto *from = copy.mutable_graph(), *to = model->mutable_graph();
-  to->mutable_value_info()->Swap(from->mutable_value_info());
-  to->mutable_output()->Swap(from->mutable_output());
-}
-
-/* -- In and out ----------------------------------------------------------- */
-
-void run(const void *bytes, size_t size, bool follow_sizes, int file) {
-  ModelProto model;
-  /* What protobuf says of errors by itself goes to stderr. */
-  google::protobuf::SetLogHandler(nullptr);
-  if (size > INT_MAX)
-    throw bad_model("the file is larger than 2 GiB, which is protobuf's limit");
-  if (!model.ParseFromArray(bytes, static_cast<int>(size)))
-    throw bad_model("this is no ONNX model (a protobuf ModelProto)");
-  infer(&model, follow_sizes);
-  google::protobuf::io::FileOutputStream out(file);
-  if (!model.SerializeToZeroCopyStream(&out) || !out.Flush())
-    throw bad_model("the inferred shapes could not be handed over");
-}
-
-} // namespace
-
-int64_t regal_onnx_newest_opset(void) {
-  try {
-    return newest_opset();
-  } catch (...) {
-    return 0;
-  }
-}
-
-regal_status regal_onnx_run_inference(const void *model, size_t size,
-                                      bool follow_sizes, int file,
-                                      char *message, size_t capacity) {
-  try {
-    run(model, size, follow_sizes, file);
-    return REGAL_OK;
-  } catch (const std::bad_alloc &) {
-    snprintf(message, capacity, "out of memory");
-    return REGAL_NO_MEMORY;
-  } catch (const std::exception &error) {
-    snprintf(message, capacity, "%s", error.what());
-  } catch (...) {
-    snprintf(message, capacity, "unknown error");
-  }
-  return REGAL_BAD_INPUT;
+  return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for shapes.c in a build without libonnx. */
-#include "format/onnx/shapes.h"
+#include "format/onnx_shapes/shapes.h"
 
 int64_t regal_onnx_known_opset(void) {
   return 0;

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "base/parallel/threads.h"
-#include "format/onnx/inference.h"
+#include "format/onnx_shapes/inference.h"
 
 #define MOST_BYTES_OVERHEAD (UINT64_C(1) << 28)
 #define MOST_BYTES_PER_BYTE 64

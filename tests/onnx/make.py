@@ -97,10 +97,10 @@ DEFECTS = {
     "group_without_end": number(1, 8) + varint(100 << 3 | 3),
     "input_unknown": model(take("x", [4]) + node("Add", ["x", "z"], ["y"]) +
                            give("y", [4])),
-    "input_later": model(take("x", [4]) +
-                         node("Add", ["x", "z"], ["y"], "first") +
-                         node("Neg", ["x"], ["z"], "second") +
-                         info("z", [4]) + give("y", [4])),
+    "cycle": model(take("x", [4]) +
+                   node("Add", ["x", "z"], ["y"], "first") +
+                   node("Neg", ["y"], ["z"], "second") +
+                   info("z", [4]) + give("y", [4])),
     "input_its_own": model(take("x", [4]) +
                            node("Add", ["x", "y"], ["y"], "loop") +
                            give("y", [4])),
@@ -139,6 +139,13 @@ DEFECTS = {
             "then_branch", data(2, "branch") +
             node("Neg", ["nowhere"], ["t"], "neg") + info("t", [4]) +
             give("t"))) + give("y", [4])),
+    "body_input_later": model(
+        take("x", [4], BOOL) +
+        node("If", ["x"], ["y"], "if", graph_attribute(
+            "then_branch", data(2, "branch") +
+            node("Neg", ["z"], ["t"], "first") +
+            node("Neg", ["x"], ["z"], "second") + info("t", [4]) +
+            info("z", [4]) + give("t"))) + give("y", [4])),
     "body_output_unknown": model(
         take("x", [4], BOOL) +
         node("If", ["x"], ["y"], "if", graph_attribute(

@@ -72,6 +72,33 @@ static void test_network(void **state) {
   regal_graph_free(graph);
 }
 
+/* Nodes that come before those whose outputs they read; ids are their places
+ * in the file all the same. */
+static void test_nodes_in_any_order(void **state) {
+  onnx_model model = {0};
+  onnx_input(&model, "x", FLOAT, "1,3,8,8");
+  onnx_initializer(&model, "w", FLOAT, "16,3,3,3");
+  onnx_node(&model, "Add", "add", "r,c", "y", NULL);
+  onnx_node(&model, "Relu", "relu", "c", "r", NULL);
+  onnx_node(&model, "Conv", "conv", "x,w", "c", NULL);
+  onnx_output(&model, "y");
+  if (!regal_onnx_known_opset()) {
+    onnx_shape(&model, "c", FLOAT, "1,16,6,6");
+    onnx_shape(&model, "r", FLOAT, "1,16,6,6");
+    onnx_shape(&model, "y", FLOAT, "1,16,6,6");
+  }
+  regal_graph *graph = onnx_loaded(*state, &model, NULL);
+  assert_int_equal(graph->ops, 4);
+  assert_int_equal(graph->id[loaded_op(graph, "add")], 0);
+  assert_int_equal(graph->id[loaded_op(graph, "relu")], 1);
+  assert_int_equal(graph->id[loaded_op(graph, "conv")], 2);
+  assert_true(loaded_reads(graph, "relu", "conv", 0));
+  assert_int_equal(loaded_inputs(graph, "add"), 2);
+  assert_int_equal(loaded_bytes(graph, "conv", 0), 16 * 36 * 4);
+  assert_int_equal(loaded_bytes(graph, "add", 0), 16 * 36 * 4);
+  regal_graph_free(graph);
+}
+
 static void test_shared_parameter(void **state) {
   onnx_model model = {0};
   onnx_input(&model, "x", FLOAT, "2,8");
@@ -497,6 +524,7 @@ static void test_no_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_network),
+      cmocka_unit_test(test_nodes_in_any_order),
       cmocka_unit_test(test_shared_parameter),
       cmocka_unit_test(test_initializer_is_input),
       cmocka_unit_test(test_folding),

@@ -102,6 +102,26 @@ static void test_order(void **state) {
   regal_text_free(&out);
 }
 
+/* A file in no order that ONNX accepts becomes one that is. */
+static void test_file_in_any_order(void **state) {
+  static const char shape[] = "4,8";
+  onnx_model model = {0};
+  onnx_input(&model, "x", FLOAT, shape);
+  static const char *const read[] = {"y2", "y3", "y4", "y5", "y6", "x"};
+  static const char *const made[] = {"y1", "y2", "y3", "y4", "y5", "y6"};
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+  for (size_t i = 0; i < NODES; i++)
+    onnx_node(&model, "Relu", names[i], read[i], made[i], NULL);
+  onnx_output(&model, "y1");
+  onnx_bytes bytes = onnx_written(&model);
+  static const uint32_t backwards[] = {NODES, 5, 4, 3, 2, 1, 0};
+  regal_text out;
+  assert_int_equal(reorder(*state, bytes.bytes, bytes.size, backwards, 7, &out),
+                   REGAL_OK);
+  expect_order(*state, &out, "fedcba");
+  regal_text_free(&out);
+}
+
 /* What was written before is replaced; everything else stays. */
 static void test_twice(void **state) {
   static const uint32_t first_first[] = {NODES, A, C, B, D};
@@ -195,11 +215,9 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_order),
-      TEST(test_twice),
-      TEST(test_bodies),
-      TEST(test_refused),
-      TEST(test_failing_allocations),
+      TEST(test_order),   TEST(test_file_in_any_order),
+      TEST(test_twice),   TEST(test_bodies),
+      TEST(test_refused), TEST(test_failing_allocations),
   };
   return cmocka_run_group_tests_name("onnx_reorder", tests, NULL, NULL);
 }

@@ -148,9 +148,27 @@ static regal_status add_own_shapes(regal_onnx *onnx) {
   return REGAL_OK;
 }
 
+/* Puts the nodes, which are in the order of the walk or in that of the file,
+ * in the other one. */
+static regal_status rearrange(regal_onnx *onnx, bool as_walked) {
+  regal_onnx_graph *graph = onnx->model->graph;
+  RegalOnnx__NodeProto **nodes =
+      regal_arena_alloc(&onnx->arena, graph->n_node, sizeof *nodes);
+  if (!nodes)
+    return regal_fail_memory(onnx->context);
+  for (size_t i = 0; i < graph->n_node; i++)
+    if (as_walked)
+      nodes[i] = graph->node[onnx->order[i]];
+    else
+      nodes[onnx->order[i]] = graph->node[i];
+  graph->node = nodes;
+  return REGAL_OK;
+}
+
 /* Packs the model, has it inferred, and reads the result in its place. */
 static regal_status infer_once(regal_onnx *onnx) {
   regal_text inferred;
+  REGAL_TRY(rearrange(onnx, true));
   size_t size = regal_onnx__model_proto__get_packed_size(onnx->model);
   uint8_t *packed = regal_alloc(onnx->context, size, 1);
   if (!packed)
@@ -166,6 +184,7 @@ static regal_status infer_once(regal_onnx *onnx) {
   }
   regal_text_free(&inferred);
   REGAL_TRY(status);
+  REGAL_TRY(rearrange(onnx, false));
   REGAL_TRY(regal_onnx_set_sizes(onnx));
   return regal_onnx_walk(onnx);
 }

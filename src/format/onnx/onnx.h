@@ -129,6 +129,7 @@ typedef struct regal_onnx {
   uint32_t *parents; /* scope -> the scope around it */
   size_t scope_count, scope_capacity;
 
+  uint32_t *order;    /* [nodes] of the main graph, as they are walked */
   regal_onnx_op *ops; /* [nodes] of the main graph */
   uint32_t *reads;    /* tensors and constants that ops read */
   size_t read_count, read_capacity;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "format/onnx/onnx.h"
+#include "format/onnx/order.h"
 #include "format/proto/wire.h"
 
 #define TAG_BYTES 5
@@ -38,14 +39,8 @@ typedef struct reorder {
   const regal_onnx_graph *graph;
   const regal_onnx_place *places;
   uint32_t nodes;
-  field *node;     /* [nodes] in the file */
-  uint32_t *order; /* [nodes] of those done */
-  uint8_t *done;   /* [nodes] */
-  uint32_t count;
-  regal_names names; /* of outputs */
-  uint32_t *maker;   /* [names] */
-  uint32_t *stack;   /* nodes that wait for others */
-  size_t stacked, stack_capacity;
+  field *node; /* [nodes] in the file */
+  regal_onnx_sorter sorter;
 } reorder;
 
 /* -- Fields ---------------------------------------------------------------- */
@@ -111,81 +106,15 @@ static regal_status find_nodes(reorder *r, size_t size, field *graph) {
 
 /* -- The order ------------------------------------------------------------- */
 
-static regal_status index_outputs(reorder *r) {
-  size_t capacity = 0, number;
-  for (uint32_t i = 0; i < r->nodes; i++)
-    for (size_t k = 0; k < r->graph->node[i]->n_output; k++) {
-      if (!regal_names_add(&r->names, r->graph->node[i]->output[k], &number) ||
-          !REGAL_RESERVE(r->context, r->maker, number, capacity))
-        return regal_fail_memory(r->context);
-      r->maker[number] = i;
-    }
-  return REGAL_OK;
-}
-
-static regal_status push(reorder *r, uint32_t node) {
-  if (!REGAL_RESERVE(r->context, r->stack, r->stacked, r->stack_capacity))
-    return regal_fail_memory(r->context);
-  r->stack[r->stacked++] = node;
-  return REGAL_OK;
-}
-
-/* Pushes the node that makes a value, if it must still come before `reader`. */
-static regal_status need_value(reorder *r, const char *name, uint32_t reader) {
-  size_t number = *name ? regal_names_find(&r->names, name) : REGAL_NO_NAME;
-  if (number == REGAL_NO_NAME)
-    return REGAL_OK;
-  uint32_t maker = r->maker[number];
-  return maker < reader && !r->done[maker] ? push(r, maker) : REGAL_OK;
-}
-
-/* Bodies nest as deep as the file's check allows. */
-static regal_status need_inputs(reorder *r, const regal_onnx_node *node,
-                                uint32_t reader) {
-  for (size_t i = 0; i < node->n_input; i++)
-    REGAL_TRY(need_value(r, node->input[i], reader));
-  for (size_t i = 0; i < node->n_attribute; i++) {
-    const regal_onnx_attribute *attribute = node->attribute[i];
-    for (size_t b = 0; b < attribute->n_graphs + (attribute->g != NULL); b++) {
-      const regal_onnx_graph *body =
-          b < attribute->n_graphs ? attribute->graphs[b] : attribute->g;
-      for (size_t k = 0; k < body->n_node; k++)
-        REGAL_TRY(need_inputs(r, body->node[k], reader));
-      for (size_t k = 0; k < body->n_output; k++)
-        REGAL_TRY(need_value(r, body->output[k]->name, reader));
-    }
-  }
-  return REGAL_OK;
-}
-
-/* The node, after all that it needs. */
-static regal_status take(reorder *r, uint32_t node) {
-  REGAL_TRY(push(r, node));
-  while (r->stacked) {
-    uint32_t top = r->stack[r->stacked - 1];
-    size_t before = r->stacked;
-    if (!r->done[top])
-      REGAL_TRY(need_inputs(r, r->graph->node[top], top));
-    if (r->stacked > before)
-      continue;
-    r->stacked--;
-    if (!r->done[top])
-      r->order[r->count++] = top;
-    r->done[top] = 1;
-  }
-  return REGAL_OK;
-}
-
 /* `by_step` has the node of each step, or REGAL_NONE. */
 static regal_status find_order(reorder *r, const uint32_t *by_step,
                                uint32_t steps) {
-  REGAL_TRY(index_outputs(r));
+  REGAL_TRY(regal_onnx_sorter_open(&r->sorter, r->context, r->graph));
   for (uint32_t i = 0; i < steps; i++)
-    if (by_step[i] < r->nodes && !r->done[by_step[i]])
-      REGAL_TRY(take(r, by_step[i]));
+    if (by_step[i] < r->nodes)
+      REGAL_TRY(regal_onnx_sorter_take(&r->sorter, by_step[i]));
   for (uint32_t node = 0; node < r->nodes; node++)
-    if (!r->done[node])
-      REGAL_TRY(take(r, node));
+    REGAL_TRY(regal_onnx_sorter_take(&r->sorter, node));
   return REGAL_OK;
 }
 
@@ -246,7 +175,7 @@ static void put_model(reorder *r, size_t size, const field *graph,
   regal_text made;
   regal_text_init(&made, r->context);
   for (uint32_t i = 0; i < r->nodes; i++)
-    put_node(r, r->order[i], &made);
+    put_node(r, r->sorter.order[i], &made);
   EACH_FIELD(r, &part, graph->content, graph->end)
   if (part.number != GRAPH_NODE)
     regal_text_append(&made, r->bytes + part.begin, part.end - part.begin);
@@ -259,10 +188,7 @@ static void put_model(reorder *r, size_t size, const field *graph,
 
 static regal_status allocate(reorder *r) {
   r->node = regal_alloc(r->context, r->nodes, sizeof *r->node);
-  r->order = regal_alloc(r->context, r->nodes, sizeof *r->order);
-  r->done = regal_alloc(r->context, r->nodes, sizeof *r->done);
-  return r->node && r->order && r->done ? REGAL_OK
-                                        : regal_fail_memory(r->context);
+  return r->node ? REGAL_OK : regal_fail_memory(r->context);
 }
 
 static regal_status run(reorder *r, regal_arena *arena, size_t size,
@@ -301,15 +227,11 @@ regal_status regal_onnx_reorder(regal_context *context, const char *name,
                       "be written as one",
                       name);
   regal_arena_init(&arena, context);
-  regal_names_init(&r.names, context);
   regal_status status =
       run(&r, &arena, size, order->by_step, order->steps, order->ids, out);
-  regal_names_free(&r.names);
+  if (r.sorter.context)
+    regal_onnx_sorter_free(&r.sorter);
   regal_arena_free(&arena);
   regal_release(context, r.node);
-  regal_release(context, r.order);
-  regal_release(context, r.done);
-  regal_release(context, r.maker);
-  regal_release(context, r.stack);
   return status;
 }

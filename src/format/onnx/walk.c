@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "format/onnx/order.h"
 #include "graph/builder.h"
 
 static regal_status walk_graph(regal_onnx *onnx, const regal_onnx_graph *graph,
@@ -195,13 +196,15 @@ static regal_status declare_all(regal_onnx *onnx, uint32_t scope,
 
 static regal_status fail_input(const regal_onnx *onnx, const char *name) {
   const regal_onnx_graph *graph = onnx->graph;
-  for (size_t i = onnx->node_index; i < graph->n_node; i++)
+  bool is_main = graph == onnx->model->graph;
+  for (size_t i = 0; i < graph->n_node; i++)
     for (size_t o = 0; o < graph->node[i]->n_output; o++)
       if (!strcmp(graph->node[i]->output[o], name))
-        return regal_onnx_fail(onnx,
-                               "input %s is made by node %zu, but nodes must "
-                               "come after those whose outputs they read",
-                               regal_quote(name).text, i);
+        return regal_onnx_fail(
+            onnx, "input %s is made by node %zu, %s", regal_quote(name).text, i,
+            is_main ? "which needs what this node makes: a cycle"
+                    : "but nodes of a body must come after "
+                      "those whose outputs they read");
   return regal_onnx_fail(onnx,
                          "input %s is no input or initializer of the graph, "
                          "nor made by any node",
@@ -299,7 +302,8 @@ static regal_status check_results(regal_onnx *onnx, uint32_t scope,
 static regal_status walk_nodes(regal_onnx *onnx, uint32_t scope,
                                const regal_onnx_graph *graph,
                                regal_onnx_work *total) {
-  for (size_t i = 0; i < graph->n_node; i++) {
+  for (size_t k = 0; k < graph->n_node; k++) {
+    size_t i = scope == REGAL_ONNX_MAIN ? onnx->order[k] : k;
     regal_onnx_work work = {0};
     onnx->graph = graph;
     onnx->node = graph->node[i];
@@ -327,6 +331,14 @@ static regal_status walk_graph(regal_onnx *onnx, const regal_onnx_graph *graph,
   return check_results(onnx, scope, graph);
 }
 
+static regal_status sort(regal_onnx *onnx) {
+  const regal_onnx_graph *graph = onnx->model->graph;
+  onnx->order =
+      regal_arena_alloc(&onnx->keep, graph->n_node, sizeof *onnx->order);
+  return onnx->order ? regal_onnx_sort(onnx->context, graph, onnx->order)
+                     : regal_fail_memory(onnx->context);
+}
+
 regal_status regal_onnx_walk(regal_onnx *onnx) {
   const regal_onnx_graph *graph = onnx->model->graph;
   regal_onnx_work total;
@@ -339,6 +351,8 @@ regal_status regal_onnx_walk(regal_onnx *onnx) {
   onnx->ops = regal_arena_alloc(&onnx->arena, graph->n_node, sizeof *onnx->ops);
   if (!onnx->ops)
     return regal_fail_memory(onnx->context);
+  if (!onnx->order)
+    REGAL_TRY(sort(onnx));
   REGAL_TRY(walk_graph(onnx, graph, REGAL_NONE, &total));
   onnx->counts.flops = total.flops;
   return REGAL_OK;

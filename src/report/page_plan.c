@@ -76,9 +76,9 @@ static void put_device(regal_text *text, const regal_result *result,
   regal_text_json(text, machine->name[d] ? machine->name[d] : "");
   regal_text_format(text, ",");
   put_figure(text, "busy", regal_show_duration(busy), busy);
-  put_figure(text, "peak", regal_show_bytes(peak), peak);
+  put_figure(text, "peak", regal_show_bytes_like(limit, peak), peak);
   if (limit != REGAL_UNLIMITED)
-    put_figure(text, "limit", regal_show_bytes(limit), limit);
+    put_figure(text, "limit", regal_show_given_bytes(limit), limit);
   regal_text_format(text, "\"ops\":%u,\"load\":\"%.1f%%\"", used->ops[d],
                     regal_layout_percent(busy, result->cost.runtime_ns));
   regal_text_format(

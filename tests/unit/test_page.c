@@ -190,6 +190,33 @@ static void plans_are_as_elsewhere(void **state) {
   regal_graph_free(graph);
 }
 
+/* The peak beside it is in the same units. */
+static void limits_are_as_they_were_given(void **state) {
+  (void)state;
+  regal_options options;
+  regal_result *made;
+  regal_graph *graph = graph_of_name("a");
+  regal_options_init(&options);
+  options.threads = 1;
+  options.evaluations = 200;
+  regal_options_set(context, &options, "devices", "1");
+  regal_options_set(context, &options, "memory-limit", "80GB");
+  assert_int_equal(regal_solve(context, graph, &options, &made), REGAL_OK);
+  const regal_result *result = made;
+  json_t *data = page_data(&result, NULL, 1);
+  const json_t *plan = json_array_get(json_object_get(data, "plans"), 0);
+  const json_t *device = json_array_get(json_object_get(plan, "devices"), 0);
+  assert_string_equal(
+      json_string_value(json_array_get(json_object_get(device, "limit"), 0)),
+      "80 GB");
+  assert_string_equal(
+      json_string_value(json_array_get(json_object_get(device, "peak"), 0)),
+      regal_show_bytes_like(80000000000, result->cost.peak_bytes[0]).text);
+  json_decref(data);
+  regal_result_free(made);
+  regal_graph_free(graph);
+}
+
 static void plans_are_of_one_graph(void **state) {
   (void)state;
   regal_graph *one = graph_of_name("a"), *two = graph_of_name("a");
@@ -319,6 +346,7 @@ int main(void) {
       cmocka_unit_test(names_cannot_leave_the_data),
       cmocka_unit_test(the_page_has_a_strict_policy),
       cmocka_unit_test(plans_are_as_elsewhere),
+      cmocka_unit_test(limits_are_as_they_were_given),
       cmocka_unit_test(plans_are_of_one_graph),
       cmocka_unit_test(a_search_has_a_history),
       cmocka_unit_test(a_long_history_is_thinned_out),

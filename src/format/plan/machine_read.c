@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/options/options.h"
+#include "format/plan/plan.h"
 
 const char *const regal_machine_keys[REGAL_MACHINE_KEYS + 1] = {
     [REGAL_KEY_VERSION] = "regal_machine",
@@ -288,10 +289,23 @@ static regal_status read_machine(regal_machine_reader *reader,
   return REGAL_OK;
 }
 
+/* Plan files name ops by their ids, which in another graph are other ops. */
+static regal_status check_ops(const regal_json *json, uint32_t object,
+                              uint32_t graph_object, const regal_graph *graph) {
+  uint32_t found[REGAL_MACHINE_KEYS];
+  REGAL_TRY(regal_json_members(json, object, true, regal_machine_keys, found));
+  if (!graph || !graph_object ||
+      !(found[REGAL_KEY_TIMES] || found[REGAL_KEY_PINS] ||
+        found[REGAL_KEY_GROUPS]))
+    return REGAL_OK;
+  return regal_plan_check_ops(json, graph_object, graph);
+}
+
 /* The machine object of a machine file (the document) or of a plan file. */
-static regal_status find_machine(const regal_json *json, uint32_t *object) {
-  static const char *const keys[] = {"regal_plan", "machine", NULL};
-  uint32_t found[2];
+static regal_status find_machine(const regal_json *json,
+                                 const regal_graph *graph, uint32_t *object) {
+  static const char *const keys[] = {"regal_plan", "machine", "graph", NULL};
+  uint32_t found[3];
   *object = 0;
   REGAL_TRY(regal_json_members(json, 0, false, keys, found));
   if (!found[0])
@@ -299,7 +313,7 @@ static regal_status find_machine(const regal_json *json, uint32_t *object) {
   if (!found[1])
     return regal_json_fail(json, 0, "the plan does not say its machine");
   *object = found[1];
-  return REGAL_OK;
+  return check_ops(json, found[1], found[2], graph);
 }
 
 regal_status regal_machine_load(regal_context *context, const char *path,
@@ -317,7 +331,7 @@ regal_status regal_machine_load(regal_context *context, const char *path,
   regal_status status =
       regal_json_parse(context, name, text.bytes, text.size, &json);
   if (status == REGAL_OK)
-    status = find_machine(&json, &object);
+    status = find_machine(&json, graph, &object);
   if (status == REGAL_OK)
     status = read_machine(&reader, object);
   if (status == REGAL_OK)

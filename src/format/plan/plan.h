@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cost/model/problem.h"
+#include "format/json/json.h"
 
 /* A plan file or a bare order, by content; `name` is for messages. */
 regal_status regal_plan_read(regal_context *context,
@@ -27,6 +28,10 @@ regal_status regal_plan_take_order(regal_context *context,
                                    const regal_problem *problem,
                                    const uint32_t *ids, const uint16_t *devices,
                                    uint32_t count, regal_plan **plan);
+
+/* Whether the plan's object `graph` is about a graph of as many ops. */
+regal_status regal_plan_check_ops(const regal_json *json, uint32_t object,
+                                  const regal_graph *graph);
 
 /* Writes a bare order, by names where they are unique. */
 regal_status regal_plan_write_order(regal_context *context,

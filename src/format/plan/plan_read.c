@@ -23,32 +23,41 @@ static regal_status find_members(const regal_json *json, uint32_t *found) {
 
 /* -- The graph ------------------------------------------------------------- */
 
+enum graph_key { GRAPH_OPS, GRAPH_CHECKSUM, GRAPH_KEYS };
+static const char *const graph_keys[] = {"ops", "checksum", NULL};
+
+regal_status regal_plan_check_ops(const regal_json *json, uint32_t object,
+                                  const regal_graph *graph) {
+  uint32_t found[GRAPH_KEYS];
+  int64_t ops = graph->ops;
+  REGAL_TRY(regal_json_members(json, object, false, graph_keys, found));
+  REGAL_TRY(regal_json_integer(json, found[GRAPH_OPS], 0, INT64_MAX, &ops));
+  if (ops == graph->ops)
+    return REGAL_OK;
+  return regal_json_fail(json, found[GRAPH_OPS],
+                         "the plan is for another graph: one with %lld ops, "
+                         "this one has %u",
+                         (long long)ops, graph->ops);
+}
+
 static regal_status check_graph(const regal_json *json, uint32_t object,
                                 const regal_graph *graph) {
-  static const char *const keys[] = {"ops", "checksum", NULL};
-  uint32_t found[2];
-  REGAL_TRY(regal_json_members(json, object, false, keys, found));
-  if (found[0]) {
-    int64_t ops;
-    REGAL_TRY(regal_json_integer(json, found[0], 0, INT64_MAX, &ops));
-    if (ops != graph->ops)
-      return regal_json_fail(json, found[0],
-                             "the plan is for another graph: one with %lld "
-                             "ops, this one has %u",
-                             (long long)ops, graph->ops);
-  }
-  if (found[1]) {
-    char checksum[17];
-    REGAL_TRY(regal_json_expect(json, found[1], REGAL_JSON_STRING));
-    snprintf(checksum, sizeof checksum, "%016llx",
-             (unsigned long long)graph->checksum);
-    if (strcmp(json->nodes[found[1]].text, checksum))
-      return regal_json_fail(json, found[1],
-                             "the plan is for another graph: one with "
-                             "checksum %.40s, this one has %s",
-                             json->nodes[found[1]].text, checksum);
-  }
-  return REGAL_OK;
+  uint32_t found[GRAPH_KEYS];
+  char checksum[17];
+  REGAL_TRY(regal_plan_check_ops(json, object, graph));
+  REGAL_TRY(regal_json_members(json, object, false, graph_keys, found));
+  if (!found[GRAPH_CHECKSUM])
+    return REGAL_OK;
+  REGAL_TRY(regal_json_expect(json, found[GRAPH_CHECKSUM], REGAL_JSON_STRING));
+  snprintf(checksum, sizeof checksum, "%016llx",
+           (unsigned long long)graph->checksum);
+  const char *text = json->nodes[found[GRAPH_CHECKSUM]].text;
+  if (!strcmp(text, checksum))
+    return REGAL_OK;
+  return regal_json_fail(json, found[GRAPH_CHECKSUM],
+                         "the plan is for another graph: one with checksum "
+                         "%.40s, this one has %s",
+                         text, checksum);
 }
 
 /* -- Steps ----------------------------------------------------------------- */

@@ -137,6 +137,28 @@ def newer_type():
                   value("z", None, TensorProto.FLOAT16)], [half], opset=21)
 
 
+def quantised():
+    """Four bits by blocks, 16-bit floats of scales, and onnxruntime's own ops,
+    of which nothing is declared."""
+    half = numpy_helper.from_array(numpy.ones((), numpy.float16), "scale")
+    zero = helper.make_tensor("zero", TensorProto.INT4, [], [0])
+    short = helper.make_tensor("short", TensorProto.INT16, [], [0])
+    node = helper.make_node
+    made = model(
+        [node("QuantizeLinear", ["x", "scale", "zero"], ["q"], block_size=2),
+         node("DequantizeLinear", ["q", "scale", "zero"], ["d"], block_size=2),
+         node("Transpose", ["d"], ["t"], perm=[1, 0]),
+         node("QuantizeLinear", ["t", "scale", "short"], ["r"],
+              domain="com.microsoft"),
+         node("DequantizeLinear", ["r", "scale", "short"], ["y"],
+              domain="com.microsoft")],
+        [value("x", [2, 3], TensorProto.FLOAT16)], [value("y", None)],
+        [half, zero, short], opset=21)
+    made.graph.output[0].type.Clear()
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return made
+
+
 def listed_axes():
     """Axes as a list of a Constant, as recent exporters write them."""
     node = helper.make_node
@@ -246,9 +268,9 @@ def doubling():
 
 def main(folder):
     for make in (chain, chain_with_name, older, much_older,
-                 older_with_resize, older_contradiction, newer, newer_type, listed_axes,
-                 contradiction, left_out_zero, domains, endless_function,
-                 doubling, slow_functions, many_functions,
+                 older_with_resize, older_contradiction, newer, newer_type,
+                 quantised, listed_axes, contradiction, left_out_zero, domains,
+                 endless_function, doubling, slow_functions, many_functions,
                  reshape_by_doubling, zip_map):
         save_model(make(), str(pathlib.Path(folder) / f"{make.__name__}.onnx"))
 

@@ -240,6 +240,27 @@ static void test_newer_type(void **state) {
   free_model(&made);
 }
 
+static void check_type(const inferred_model *made, const char *name,
+                       int expected) {
+  check_shape(made, name, strchr("ry", *name) ? "3x2" : "2x3");
+  assert_int_equal(find_type(made->model, name)->tensor_type->elem_type,
+                   expected);
+}
+
+/* The types are those of zero points and scales. */
+static void test_quantised(void **state) {
+  (void)state;
+  if (!regal_onnx_known_opset())
+    skip();
+  inferred_model made = infer("quantised");
+  assert_int_equal(made.status, REGAL_OK);
+  check_type(&made, "q", REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT4);
+  check_type(&made, "d", REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16);
+  check_type(&made, "r", REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__INT16);
+  check_type(&made, "y", REGAL_ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16);
+  free_model(&made);
+}
+
 static void test_listed_axes(void **state) {
   (void)state;
   if (!regal_onnx_known_opset())
@@ -483,6 +504,7 @@ int main(void) {
       cmocka_unit_test(test_older_ops_only),
       cmocka_unit_test(test_newer_ops),
       cmocka_unit_test(test_newer_type),
+      cmocka_unit_test(test_quantised),
       cmocka_unit_test(test_listed_axes),
       cmocka_unit_test(test_left_out_zero),
       cmocka_unit_test(test_domains),

@@ -49,6 +49,24 @@ void become_identity(NodeProto *node) {
     node->mutable_output()->RemoveLast();
 }
 
+/* QuantizeLinear and DequantizeLinear have the shape of their first input, and
+ * the type of another one: of types and attributes that the library does not
+ * know, or of another domain. CastLike is the same and takes any type. */
+bool become_cast_like(NodeProto *node) {
+  const bool quantize = node->op_type() == "QuantizeLinear";
+  const int like = quantize ? 2 : 1;
+  if (!(quantize || node->op_type() == "DequantizeLinear") ||
+      node->input_size() <= like || node->input(like).empty())
+    return false;
+  node->set_op_type("CastLike");
+  node->clear_domain();
+  node->clear_attribute();
+  node->set_input(1, node->input(like));
+  while (node->input_size() > 2)
+    node->mutable_input()->RemoveLast();
+  return true;
+}
+
 /* Since opset 18 every reduction takes its axes as an input; before, most had
  * them as an attribute. */
 class axes_of_reductions {
@@ -116,6 +134,8 @@ void drop_harmless_attributes(NodeProto *node) {
  * where a newer one means something else. It is better to infer none: an op of
  * no domain that is known is passed over. */
 void make_older(const axes_of_reductions &axes, int newest, NodeProto *node) {
+  if (become_cast_like(node))
+    return;
   drop_harmless_attributes(node);
   const OpSchema *schema =
       OpSchemaRegistry::Schema(node->op_type(), newest, "");
@@ -201,7 +221,9 @@ void make_nodes_fit(scope *scope, const axes_of_reductions &axes,
                     Graph *graph) {
   for (NodeProto &node : *graph->mutable_node()) {
     import_domain(scope, &node);
-    if (scope->newer && node.domain().empty())
+    if (node.domain() == "com.microsoft")
+      become_cast_like(&node);
+    else if (scope->newer && node.domain().empty())
       make_older(axes, scope->newest, &node);
     for (AttributeProto &attribute : *node.mutable_attribute()) {
       restore_zero(&attribute);

@@ -82,6 +82,7 @@ __attribute__((section(".preinit_array"),
 
 int main(int argc, char **argv) {
   signal(SIGABRT, SIG_DFL);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write */
   static regal_cli cli;
   if (regal_context_create(&cli.context, NULL) != REGAL_OK) {
     regal_cli_say("regal", "out of memory");

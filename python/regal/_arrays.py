@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays: those of a finished graph, and those that callers give, checked."""
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._library import MisuseError, ffi, lib
+
+Integers = Union[Sequence[int], np.ndarray]
 
 
 def _array(pointer: Any, count: int, dtype: Any) -> np.ndarray:
@@ -34,19 +36,22 @@ class GraphArrays:
         self.is_final = _array(c.is_final, c.tensors, np.bool_)
         self.may_reuse = _array(c.may_reuse, c.tensors, np.bool_)
         self.input_begin = _array(c.input_begin, n + 1, u32)
-        self.input = _array(c.input, self.input_begin[-1], u32)
+        self.input = _array(c.input, int(self.input_begin[-1]), u32)
         self.control_begin = _array(c.control_begin, n + 1, u32)
-        self.control = _array(c.control, self.control_begin[-1], u32)
+        self.control = _array(c.control, int(self.control_begin[-1]), u32)
         self.parameter_bytes = _array(c.parameter_bytes, c.parameters, i64)
         self.parameter_begin = _array(c.parameter_begin, n + 1, u32)
-        self.parameter = _array(c.parameter, self.parameter_begin[-1], u32)
+        self.parameter = _array(c.parameter, int(self.parameter_begin[-1]),
+                                u32)
         # The library's op numbers in the order of ids.
         self.by_id = np.argsort(self.id, kind="stable")
 
 
 # -- Numbers of callers --------------------------------------------------------
 
-def _whole(what: str, value: Any, low: int, high: int) -> int:
+MOST = (1 << 63) - 1
+
+def whole(what: str, value: Any, low: int, high: int) -> int:
     """A whole number that C can hold; nothing is rounded or cut off."""
     try:
         number = int(value)
@@ -63,19 +68,45 @@ def _whole(what: str, value: Any, low: int, high: int) -> int:
 def amount(what: str, value: Any) -> int:
     """Nanoseconds or bytes. The library says what is wrong with negative ones.
     """
-    return _whole(what, value, -1 << 63, (1 << 63) - 1)
+    return whole(what, value, -1 << 63, MOST)
 
 
 def index(what: str, value: Any) -> int:
-    """The number of an op, an output or a parameter."""
-    return _whole(what, value, 0, (1 << 32) - 1)
+    """The number of an op, an output or a parameter. A truth value is none: it
+    would be one of a mask."""
+    if isinstance(value, (bool, np.bool_)):
+        raise MisuseError(f"{what}: found {value!r}, expected a number")
+    return whole(what, value, 0, (1 << 32) - 1)
+
+
+def label(what: str, value: Any) -> str:
+    """The number or the name of a device or a group, as a text. What stands for
+    a missing one, such as NaN, is neither."""
+    if isinstance(value, str) and value:
+        return value
+    try:
+        return str(index(what, value))
+    except MisuseError:
+        raise MisuseError(f"{what}: found {value!r}, expected a number or a "
+                          "name") from None
+
+
+def listed(what: str, values: Any) -> List[Any]:
+    """The values in their order, which for a Series of pandas is not that of its
+    labels."""
+    if not isinstance(values, (str, bytes)):
+        try:
+            return list(values)
+        except TypeError:
+            pass
+    raise MisuseError(f"{what}: found {values!r}, expected a list")
 
 
 def final_ports(final: Any, count: int) -> List[int]:
     """Positions of outputs; True is all of them."""
     if final is None or isinstance(final, (bool, np.bool_)):
         return list(range(count)) if final else []
-    return [index("final", port) for port in final]
+    return [index("final", port) for port in listed("final", final)]
 
 
 # -- Arrays of callers ---------------------------------------------------------
@@ -97,9 +128,18 @@ def check_length(what: str, values: Optional[Sequence[Any]],
                           f"{count}")
 
 
+def check_range(what: str, values: np.ndarray, low: int, high: int) -> None:
+    """Fails if a value would be another one in C."""
+    wrong = values[(values < low) | (values > high)]
+    if wrong.size:
+        raise MisuseError(f"{what}: found {wrong[0]}, expected {low} to {high}")
+
+
 def numbers(what: str, values: Any) -> np.ndarray:
     """One dimension of whole numbers."""
     array = np.asarray(values)
+    if array.ndim == 1 and array.dtype == object:
+        return np.array([amount(what, value) for value in array], np.int64)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
         raise MisuseError(f"{what}: found an array of {array.ndim} dimensions "
                           f"and type {array.dtype}, expected one dimension of "
@@ -124,16 +164,46 @@ def column(what: str, values: Any, count: int) -> List[int]:
     return numbers
 
 
+def truths(what: str, values: Any, count: int) -> List[bool]:
+    """A truth value, or 0 or 1, for each of `count` things; None is False for
+    all."""
+    if values is None:
+        return [False] * count
+    array = np.asarray(values)
+    if array.ndim != 1 or not (array.dtype.kind in "biuO"
+                               and np.isin(array, (0, 1)).all()
+                               or array.size == 0):
+        raise MisuseError(f"{what}: found {values!r}, expected a list of True "
+                          "and False")
+    found: List[bool] = array.astype(bool).tolist()
+    check_length(what, found, count)
+    return found
+
+
+def column_of(what: str, values: Any, count: int) -> List[Any]:
+    """A text, a number or None for each op; None is None for all."""
+    if values is None:
+        return [None] * count
+    found = listed(what, values)
+    check_length(what, found, count)
+    return found
+
+
 def rows(what: str, columns: Any, *widths: int) -> Any:
     """Tuples of indices from columns, of which there are as many as `widths`
     allows."""
     if columns is None:
         return []
-    vectors = [vector(what, column) for column in columns]
-    if len(vectors) not in widths or len({len(v) for v in vectors}) > 1:
+    given = listed(what, columns)
+    expected = " or ".join(map(str, widths))
+    if len(given) not in widths:
+        raise MisuseError(f"{what}: found {len(given)} arrays, expected "
+                          f"{expected}")
+    vectors = [vector(what, column) for column in given]
+    if len({len(v) for v in vectors}) > 1:
         raise MisuseError(f"{what}: found {len(vectors)} arrays of lengths "
-                          f"{[len(v) for v in vectors]}, expected "
-                          f"{' or '.join(map(str, widths))} of one length")
+                          f"{[len(v) for v in vectors]}, expected {expected} of "
+                          "one length")
     for values in vectors:
         for value in (min(values), max(values)) if values else ():
             index(what, value)
@@ -165,18 +235,17 @@ def outputs_of(tensors: Any, final: Any,
     sizes: List[List[int]] = [[] for _ in range(count)]
     last: List[List[int]] = [[] for _ in range(count)]
     if tensors is None:
-        check_length("final", final, 0)
+        truths("final", final, 0)
         return sizes, last
-    if not _is_pair(tensors):
-        check_length("tensors", tensors, count)
     values = vector("tensors", tensors[1] if _is_pair(tensors) else tensors)
     places = places_of(tensors)
-    check_length("final", final, len(places))
-    check_length("tensors", values, len(places))
+    check_length("tensors", values,
+                 len(places) if _is_pair(tensors) else count)
+    is_final = truths("final", final, len(places))
     for i, (op, port) in enumerate(places):
         if not 0 <= op < count:
             raise MisuseError(f"tensors: there is no op {op}")
         sizes[op].append(values[i])
-        if final is not None and final[i]:
+        if is_final[i]:
             last[op].append(port)
     return sizes, last

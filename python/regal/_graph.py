@@ -13,9 +13,10 @@ from typing import (Any, Dict, Iterator, List, NamedTuple, Optional, Sequence,
 
 import numpy as np
 
-from ._arrays import (GraphArrays, amount, check_length, check_ports, column,
-                      final_ports, index, outputs_of, places_of, rows, vector)
-from ._library import (Context, Handle, MisuseError, Options, PathLike,
+from ._arrays import (MOST, GraphArrays, Integers, amount, check_ports, column,
+                      column_of, final_ports, index, label, listed, outputs_of,
+                      places_of, rows, truths, vector, whole)
+from ._library import (Context, Error, Handle, MisuseError, Options, PathLike,
                        Unchanging, decode, encode, enum_names, ffi, lib,
                        path_bytes, report_text)
 from ._networkx import fill, networkx_of
@@ -83,24 +84,39 @@ class Graph(Unchanging):
         self._builder: Optional[Handle] = self._context.make(
             "regal_builder", lib.regal_builder_create, lib.regal_builder_free)
         self._graph: Optional[Handle] = None
+        self._failure: Optional[Error] = None
         self._read: Optional[GraphArrays] = None
-        self._lock = threading.Lock()
+        self._names: Optional[List[str]] = None
+        self._lock = threading.Lock()  # held while the builder is used
 
     # -- Building --------------------------------------------------------------
 
     def _open(self) -> Any:
+        """The builder; the lock must be held."""
         if self._builder is None:
+            self._refuse_failed()
             raise MisuseError("the graph is in use: nothing can be added")
         return self._builder.pointer
 
+    def _refuse_failed(self) -> None:
+        if self._failure is not None:
+            raise type(self._failure)(*self._failure.args)
+
+    def _fail(self, problem: BaseException) -> None:
+        """The graph remains failed. What was added in part would stay as if it
+        were all."""
+        self._builder = None
+        self._failure = (problem if isinstance(problem, Error) else
+                         MisuseError("adding to the graph was interrupted"))
+
     def add_op(self, name: str = "", run_ns: int = 0,
-               outputs: Sequence[int] = (), *,
-               final: Union[bool, Sequence[int]] = (),
-               inputs: Sequence[Input] = (), control: Sequence[int] = (),
-               parameters: Sequence[int] = (), temporary_bytes: int = 0,
-               resident_bytes: int = 0, may_reuse: Sequence[int] = (),
-               device: Union[None, int, str] = None,
-               group: Optional[str] = None) -> int:
+               outputs: Integers = (), *,
+               final: Union[bool, Integers] = (),
+               inputs: Union[Sequence[Input], np.ndarray] = (),
+               control: Integers = (), parameters: Integers = (),
+               temporary_bytes: int = 0, resident_bytes: int = 0,
+               may_reuse: Integers = (), device: Union[None, int, str] = None,
+               group: Union[None, int, str] = None) -> int:
         """Adds an op and returns its id.
 
         outputs: the bytes of each output. final: the outputs (positions in
@@ -111,56 +127,66 @@ class Graph(Unchanging):
         run, a number or a name. group: ops of one group share a device.
         Ops and parameters that are named may be added later.
         """
-        builder, check = self._open(), self._context.check
-        place = ffi.new("uint32_t *")
         # All is looked at before the op is added: it would stay.
-        last = final_ports(final, len(outputs))
-        check_ports("final", last, outputs)
-        sizes = [amount("outputs", size) for size in outputs]
-        sources = [_tensor(source) for source in inputs]
-        waits = [index("control", before) for before in control]
-        weights = [index("parameters", number) for number in parameters]
-        reusing = [index("may_reuse", port) for port in may_reuse]
-        check(lib.regal_builder_add_op(
-            builder, encode(name), amount("run_ns", run_ns),
-            amount("temporary_bytes", temporary_bytes),
-            amount("resident_bytes", resident_bytes), place))
-        op = int(place[0])
-        for port, size in enumerate(sizes):
-            check(lib.regal_builder_add_output(builder, op, size,
-                                               port in last))
-        for producer, port in sources:
-            check(lib.regal_builder_add_input(builder, op, producer, port))
-        for before in waits:
-            check(lib.regal_builder_add_control(builder, before, op))
-        for parameter in weights:
-            check(lib.regal_builder_add_parameter_use(builder, op, parameter))
-        for port in reusing:
-            check(lib.regal_builder_set_may_reuse(builder, op, port))
+        sizes = [whole("outputs", size, 0, MOST)
+                 for size in listed("outputs", outputs)]
+        last = final_ports(final, len(sizes))
+        check_ports("final", last, sizes)
+        details: List[Tuple[Any, ...]] = [
+            (lib.regal_builder_add_output, size, port in last)
+            for port, size in enumerate(sizes)]
+        details += [(lib.regal_builder_add_input, *_tensor(source))
+                    for source in listed("inputs", inputs)]
+        details += [(_add_control, index("control", before))
+                    for before in listed("control", control)]
+        details += [(lib.regal_builder_add_parameter_use,
+                     index("parameters", number))
+                    for number in listed("parameters", parameters)]
+        details += [(lib.regal_builder_set_may_reuse, index("may_reuse", port))
+                    for port in listed("may_reuse", may_reuse)]
         if device is not None:
-            check(lib.regal_builder_set_device(builder, op,
-                                               encode(str(device))))
+            details.append((lib.regal_builder_set_device,
+                            encode(label("device", device))))
         if group is not None:
-            check(lib.regal_builder_set_group(builder, op, encode(str(group))))
-        return op
+            details.append((lib.regal_builder_set_group,
+                            encode(label("group", group))))
+        place = ffi.new("uint32_t *")
+        op = (encode(name), amount("run_ns", run_ns),
+              amount("temporary_bytes", temporary_bytes),
+              amount("resident_bytes", resident_bytes), place)
+        with self._lock:
+            builder, check = self._open(), self._context.check
+            check(lib.regal_builder_add_op(builder, *op))
+            try:
+                for add, *detail in details:
+                    check(add(builder, place[0], *detail))
+            except BaseException as problem:
+                self._fail(problem)
+                raise
+        return int(place[0])
 
     def add_parameter(self, size: int) -> int:
         """Adds a weight of so many bytes that ops may share; its number."""
-        place = ffi.new("uint32_t *")
-        self._context.check(lib.regal_builder_add_parameter(
-            self._open(), amount("size", size), place))
+        place, given = ffi.new("uint32_t *"), amount("size", size)
+        with self._lock:
+            self._context.check(lib.regal_builder_add_parameter(
+                self._open(), given, place))
         return int(place[0])
 
     def add_input(self, consumer: int, producer: int, port: int = 0) -> None:
         """`consumer` reads an output of `producer`."""
-        self._context.check(lib.regal_builder_add_input(
-            self._open(), index("consumer", consumer),
-            index("producer", producer), index("port", port)))
+        edge = (index("consumer", consumer), index("producer", producer),
+                index("port", port))
+        with self._lock:
+            self._context.check(lib.regal_builder_add_input(self._open(),
+                                                            *edge))
 
     def add_control(self, before: int, after: int) -> None:
         """`after` waits for the end of `before`."""
-        self._context.check(lib.regal_builder_add_control(
-            self._open(), index("before", before), index("after", after)))
+        edge = index("before", before), index("after", after)
+        with self._lock:
+            self._context.check(lib.regal_builder_add_control(self._open(),
+                                                              *edge))
 
     @property
     def handle(self) -> Handle:
@@ -171,14 +197,19 @@ class Graph(Unchanging):
             return self._graph
 
     def _finish(self) -> Handle:
+        self._refuse_failed()
         builder, self._builder = self._builder, None
-        if builder is None:  # it failed before, with the message that is there
-            raise self._context.error(lib.REGAL_BAD_INPUT)
+        assert builder is not None
         builder.forget()  # freed whatever happens
-        return self._context.make(
-            "regal_graph",
-            lambda c, place: lib.regal_builder_finish(builder.pointer, place),
-            lib.regal_graph_free)
+        try:
+            return self._context.make(
+                "regal_graph",
+                lambda c, place: lib.regal_builder_finish(builder.pointer,
+                                                          place),
+                lib.regal_graph_free)
+        except BaseException as problem:
+            self._fail(problem)
+            raise
 
     @property
     def pointer(self) -> Any:
@@ -193,7 +224,9 @@ class Graph(Unchanging):
         graph._context = context
         graph._builder = None
         graph._graph = handle
+        graph._failure = None
         graph._read = None
+        graph._names = None
         graph._lock = threading.Lock()
         return graph
 
@@ -215,8 +248,8 @@ class Graph(Unchanging):
             lib.regal_graph_free))
 
     @classmethod
-    def loads(cls, data: bytes, name: str = "bytes",
-              **reading: Any) -> "Graph":
+    def loads(cls, data: Union[bytes, bytearray, memoryview, np.ndarray],
+              name: str = "bytes", **reading: Any) -> "Graph":
         """The same from memory; `name` stands for the path in messages."""
         context = Context()
         options = Options(context)
@@ -300,7 +333,9 @@ class Graph(Unchanging):
     @property
     def names(self) -> List[str]:
         """The names of all ops, in the order of `ids`."""
-        return [name or "" for name, _, _ in self._texts()]
+        if self._names is None:
+            self._names = [name or "" for name, _, _ in self._texts()]
+        return self._names.copy()
 
     def _texts(self) -> Iterator[Tuple[Optional[str], Optional[str],
                                        Optional[str]]]:
@@ -345,11 +380,9 @@ class Graph(Unchanging):
     def from_arrays(cls, run_ns: Any, *, edges: Any = None, tensors: Any = None,
                     final: Any = None, may_reuse: Any = None,
                     temporary_bytes: Any = None, resident_bytes: Any = None,
-                    names: Optional[Sequence[str]] = None, control: Any = None,
+                    names: Any = None, control: Any = None,
                     parameter_bytes: Any = None, parameter_uses: Any = None,
-                    devices: Optional[Sequence[Any]] = None,
-                    groups: Optional[Sequence[Optional[str]]] = None
-                    ) -> "Graph":
+                    devices: Any = None, groups: Any = None) -> "Graph":
         """A graph of arrays; what `to_arrays` returns may be given back.
 
         run_ns, temporary_bytes, resident_bytes, names, devices and groups have
@@ -364,17 +397,16 @@ class Graph(Unchanging):
         temporary = column("temporary_bytes", temporary_bytes, count)
         resident = column("resident_bytes", resident_bytes, count)
         sizes, last = outputs_of(tensors, final, count)
-        check_length("names", names, count)
-        check_length("devices", devices, count)
-        check_length("groups", groups, count)
+        name = column_of("names", names, count)
+        device = column_of("devices", devices, count)
+        group = column_of("groups", groups, count)
         graph = cls()
         for op in range(count):
             graph.add_op(
-                names[op] if names is not None else f"op{op}", run[op],
-                sizes[op], final=last[op],
-                temporary_bytes=temporary[op], resident_bytes=resident[op],
-                device=devices[op] if devices is not None else None,
-                group=groups[op] if groups is not None else None)
+                f"op{op}" if names is None else name[op], run[op], sizes[op],
+                final=last[op], temporary_bytes=temporary[op],
+                resident_bytes=resident[op], device=device[op],
+                group=group[op])
         graph._add_reuse(may_reuse, tensors)
         graph._add_edges(edges, control)
         for size in vector("parameter_bytes", parameter_bytes):
@@ -397,8 +429,8 @@ class Graph(Unchanging):
         if may_reuse is None:
             return
         tensor_places = [] if tensors is None else places_of(tensors)
-        check_length("may_reuse", may_reuse, len(tensor_places))
-        for given, (op, port) in zip(may_reuse, tensor_places):
+        given_each = truths("may_reuse", may_reuse, len(tensor_places))
+        for given, (op, port) in zip(given_each, tensor_places):
             if given:
                 self._context.check(lib.regal_builder_set_may_reuse(
                     self._open(), op, port))
@@ -453,6 +485,12 @@ class Graph(Unchanging):
     def to_networkx(self) -> Any:
         """A networkx MultiDiGraph whose nodes are ids (see from_networkx)."""
         return networkx_of(self)
+
+
+def _add_control(builder: Any, op: int, before: int) -> int:
+    """The arguments in the order of the builder's other calls."""
+    status: int = lib.regal_builder_add_control(builder, before, op)
+    return status
 
 
 def _tensor(source: Any) -> Tuple[int, int]:

@@ -22,6 +22,8 @@ from ._regal import ffi as ffi
 from ._regal import lib as lib
 
 PathLike = Union[str, "os.PathLike[str]"]
+#: A number (of nanoseconds, bytes, bytes per second), or a text with a unit.
+Quantity = Union[float, str]
 
 
 class Error(Exception):
@@ -168,7 +170,7 @@ class Context:
         return Handle(place[0], free, self.handle, *parents)
 
 
-def path_bytes(path: PathLike) -> bytes:
+def path_bytes(path: Union[bytes, PathLike]) -> bytes:
     """A path for C; open() refuses the same ones."""
     found = os.fsencode(os.fspath(path))
     if b"\0" in found:
@@ -185,12 +187,14 @@ _UNITS = {lib.REGAL_OPTION_TIME: "ns", lib.REGAL_OPTION_RATE: "B/s"}
 def _option_text(value: Any, unit: str) -> bytes:
     if isinstance(value, bool):
         return b"true" if value else b"false"
-    if isinstance(value, os.PathLike):
-        return os.fsencode(value)
+    if isinstance(value, (bytes, os.PathLike)):
+        return path_bytes(value)
     if isinstance(value, numbers.Integral):
         return encode(f"{int(value)}{unit}")
     if isinstance(value, numbers.Real):
-        return encode(f"{float(value)!r}{unit}")
+        number = float(value)  # 1e4 is whole
+        digits = int(number) if number.is_integer() else repr(number)
+        return encode(f"{digits}{unit}")
     return encode(str(value))
 
 
@@ -213,6 +217,8 @@ class Options:
         unit = _UNITS.get(
             kind, cost_unit if kind == lib.REGAL_OPTION_COST else "")
         values = value if isinstance(value, (list, tuple)) else [value]
+        if values is value and kind not in (None, lib.REGAL_OPTION_LIST):
+            raise MisuseError(f"{name}: found {value!r}, expected one value")
         for one in values:
             self._context.check(lib.regal_options_set(
                 self._context.pointer, self.pointer, option,
@@ -253,7 +259,7 @@ def _option(name: bytes) -> Any:
     return lib.regal_option_at(index)
 
 
-def quantity(option: str, value: Union[int, str]) -> int:
+def quantity(option: str, value: Quantity) -> int:
     """The number that an option's text means, such as 2000 for latency "2us"."""
     options = Options(Context())
     options.set(option, value)

@@ -2,6 +2,7 @@
 """Graphs: built, from arrays and networkx, read, written, refused."""
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_a_used_graph_is_closed(diamond):
 
 @pytest.mark.parametrize("build, message", [
     (lambda g: g.add_op("x", inputs=[7]), 'op "x" reads from op 7, but'),
-    (lambda g: g.add_op("x", outputs=[-1]), "output size -1 is negative"),
+    (lambda g: g.add_op("x", run_ns=-1), "run time -1 is negative"),
     (lambda g: g.add_op("x", inputs=[0]), 'op "x" reads its own output 0'),
     (lambda g: (g.add_op("x", outputs=[4], inputs=[1]),
                 g.add_op("y", outputs=[4], inputs=[0])),
@@ -90,6 +91,16 @@ def test_a_failed_graph_stays_failed():
     (dict(run_ns="7"), "run_ns: found '7', expected a whole number"),
     (dict(run_ns=1 << 63), "run_ns: found 9223372036854775808, expected -92"),
     (dict(outputs=[float("nan")]), "outputs: found nan, expected a whole"),
+    (dict(outputs=[4, -1]), "outputs: found -1, expected 0 to 9223372036854"),
+    (dict(outputs=7), "outputs: found 7, expected a list"),
+    (dict(outputs=[1, 2], final=[False, True]), "final: found False, expected"),
+    (dict(inputs=0), "inputs: found 0, expected a list"),
+    (dict(control="ab"), "control: found 'ab', expected a list"),
+    (dict(device=float("nan")), "device: found nan, expected a number or a n"),
+    (dict(device=True), "device: found True, expected a number or a name"),
+    (dict(device=""), "device: found '', expected a number or a name"),
+    (dict(group=float("nan")), "group: found nan, expected a number or a name"),
+    (dict(group="a\0b"), "expected a text without"),
     (dict(inputs=[-1]), "inputs: found -1, expected 0 to 4294967295"),
     (dict(inputs=[(0, 1, 2)]), r"inputs: found \(0, 1, 2\), expected an op or"),
     (dict(control=[1 << 32]), "control: found 4294967296, expected 0 to"),
@@ -104,6 +115,27 @@ def test_numbers_and_names_that_c_cannot_hold_are_refused(given, message):
     g.add_op("x", run_ns=1e3, outputs=np.array([4.0]))
     assert [op.name for op in g.ops] == ["x"]  # nothing else was added
     assert g.ops[0].run_ns == 1000
+
+
+def test_an_op_that_is_added_in_part_is_never_used():
+    g = regal.Graph()
+    for use in (lambda: g.add_op("x", outputs=[5, 1 << 62]),
+                lambda: g.add_op("y"), lambda: len(g)):
+        with pytest.raises(regal.InputError, match='op "x": with its output'):
+            use()
+
+
+@pytest.mark.parametrize("add", [
+    lambda g: g.add_op("x"), lambda g: g.add_parameter(1),
+    lambda g: g.add_input(0, 1), lambda g: g.add_control(0, 1)])
+def test_threads_build_a_graph_one_at_a_time(add):
+    g = regal.Graph()
+    thread = threading.Thread(target=add, args=(g,))
+    with g._lock:  # as another thread that adds has it
+        thread.start()
+        thread.join(0.05)
+        assert thread.is_alive()
+    thread.join()
 
 
 def test_final_may_be_an_array():
@@ -169,6 +201,12 @@ def test_plain_arrays():
      "run_ns: found 9223372036854775808, expected"),
     (dict(run_ns=[1], may_reuse=[True]),
      "may_reuse: found 1 entries, expected 0"),
+    (dict(run_ns=[1, 2], tensors=[3, 4], final=[1, 2]),
+     r"final: found \[1, 2\], expected a list of True and False"),
+    (dict(run_ns=[1, None]), "run_ns: found None, expected a whole number"),
+    (dict(run_ns=[1, 2], names="ab"), "names: found 'ab', expected a list"),
+    (dict(run_ns=[1, 2], edges=7), "edges: found 7, expected a list"),
+    (dict(run_ns=[1, 2], tensors=7), "tensors: found an array of 0 dimens"),
 ])
 def test_bad_arrays_are_refused(arrays, message):
     with pytest.raises(regal.MisuseError, match=message):
@@ -185,6 +223,24 @@ def test_arrays_of_any_layout_and_type():
     assert g.ops[2].inputs == [(1, 0)]
     two = regal.Graph.from_arrays([1, 2], tensors=(64, 8))
     assert [op.outputs for op in two.ops] == [[64], [8]]
+
+
+class Labelled(list):
+    """A Series of pandas: v[i] is not its i-th value."""
+
+    def __getitem__(self, i):
+        return super().__getitem__(~i)
+
+
+def test_arrays_are_read_in_their_order():
+    g = regal.Graph.from_arrays(
+        [1, 2, 3], tensors=Labelled([4, 5, 6]), names=Labelled("abc"),
+        final=Labelled([True, False, False]), devices=Labelled([0, "x", None]),
+        groups=Labelled(["p", None, 7]), may_reuse=Labelled([0, 0, 1]))
+    assert [(op.name, op.outputs, op.final, op.may_reuse, op.device, op.group)
+            for op in g.ops] == [("a", [4], [0], [], "0", "p"),
+                                 ("b", [5], [], [], "x", None),
+                                 ("c", [6], [], [0], None, "7")]
 
 
 def test_bytes_are_counted_whatever_they_are_given_as(tmp_path):

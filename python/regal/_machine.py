@@ -6,21 +6,37 @@ library when a problem is made; so the same machine serves any graph, and the
 library checks names, patterns and numbers against that graph.
 """
 import functools
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._arrays import amount, index
+from ._arrays import amount, index, label, listed
 from ._graph import Graph
-from ._library import (Context, Handle, InputError, Options, PathLike, encode,
-                       ffi, lib, path_bytes, quantity)
+from ._library import (Context, Handle, InputError, Options, PathLike, Quantity,
+                       encode, ffi, lib, path_bytes, quantity)
 
 Device = Union[int, str]
 Ops = Union[int, str]
+_Call = Tuple[str, Tuple[Any, ...], Dict[str, Any]]  # a method of _Maker
+
+_MOST_SHOWN = 8  # calls, by repr
+
+
+def check_graph(graph: Any) -> None:
+    """Fails unless it is a Graph."""
+    if not isinstance(graph, Graph):
+        raise TypeError(f"graph is a {type(graph).__name__}, expected a "
+                        "regal.Graph")
+
+
+def _op(op: Any) -> Ops:
+    """An id, or a name or pattern."""
+    return op if isinstance(op, str) else index("op", op)
 
 
 class _Maker:
-    """A machine of the library for one graph, while it is made."""
+    """A machine of the library for one graph, while it is made. Its methods are
+    what a Machine may be told, with arguments that were checked."""
 
     def __init__(self, context: Context, graph: Graph, pointer: Any) -> None:
         self.context, self.graph, self.pointer = context, graph, pointer
@@ -28,16 +44,17 @@ class _Maker:
     def check(self, status: int) -> None:
         self.context.check(status)
 
-    def device(self, device: Device) -> int:
+    def number(self, device: str) -> int:
+        """The number of a device."""
         place = ffi.new("uint32_t *")
-        self.check(lib.regal_machine_find_device(
-            self.pointer, encode(str(device)), place))
+        self.check(lib.regal_machine_find_device(self.pointer, encode(device),
+                                                 place))
         return int(place[0])
 
     def ids(self, op: Ops) -> List[int]:
         """The op with this id, or all with this name."""
         if not isinstance(op, str):
-            return [index("op", op)]
+            return [op]
         found = self._ids_of.get(op)
         if not found:
             raise InputError(f"there is no op {op!r}")
@@ -50,6 +67,53 @@ class _Maker:
         for i, name in zip(self.graph.ids.tolist(), self.graph.names):
             found.setdefault(name, []).append(i)
         return found
+
+    def pin(self, op: Ops, device: str) -> None:
+        if isinstance(op, str):
+            self.check(lib.regal_machine_pin_matching(
+                self.pointer, encode(op), encode(device)))
+        else:
+            self.check(lib.regal_machine_pin(self.pointer, op,
+                                             self.number(device)))
+
+    def group(self, ops: Union[str, List[Ops]]) -> None:
+        if isinstance(ops, str):
+            self.check(lib.regal_machine_group_matching(self.pointer,
+                                                        encode(ops)))
+            return
+        ids = [i for op in ops for i in self.ids(op)]
+        self.check(lib.regal_machine_group(self.pointer, ids, len(ids)))
+
+    def link(self, a: str, b: str, latency: Optional[int],
+             bandwidth: Optional[int], both: bool) -> None:
+        ends = self.number(a), self.number(b)
+        for source, target in (ends, ends[::-1])[:2 if both else 1]:
+            old = ffi.new("int64_t[2]")
+            self.check(lib.regal_machine_get_link(self.pointer, source, target,
+                                                  old, old + 1))
+            self.check(lib.regal_machine_set_link(
+                self.pointer, source, target,
+                old[0] if latency is None else latency,
+                old[1] if bandwidth is None else bandwidth))
+
+    def op_time(self, op: Ops, device: str, ns: Optional[int]) -> None:
+        number = self.number(device)
+        time = lib.REGAL_NEVER if ns is None else ns
+        for i in self.ids(op):
+            self.check(lib.regal_machine_set_op_time(self.pointer, i, number,
+                                                     time))
+
+    def speed(self, device: str, speed: float) -> None:
+        self.check(lib.regal_machine_set_speed(self.pointer,
+                                               self.number(device), speed))
+
+    def memory_limit(self, device: str, limit: int) -> None:
+        self.check(lib.regal_machine_set_memory_limit(
+            self.pointer, self.number(device), limit))
+
+    def name(self, device: str, name: str) -> None:
+        self.check(lib.regal_machine_set_name(
+            self.pointer, self.number(device), encode(name)))
 
 
 class Machine:
@@ -65,12 +129,13 @@ class Machine:
 
     def __init__(self, devices: Optional[int] = None,
                  transfers: Optional[str] = None,
-                 latency: Union[None, int, str] = None,
-                 bandwidth: Union[None, int, str] = None,
-                 memory_limit: Union[None, int, str, Sequence[Any]] = None,
+                 latency: Optional[Quantity] = None,
+                 bandwidth: Optional[Quantity] = None,
+                 memory_limit: Union[None, Quantity, Sequence[Any],
+                                     np.ndarray] = None,
                  preset: Optional[PathLike] = None,
                  control: Optional[str] = None, **options: Any) -> None:
-        self._calls: List[Callable[[_Maker], None]] = []
+        self._calls: List[_Call] = []
         limits = None
         if isinstance(memory_limit, (list, tuple, np.ndarray)):
             limits, memory_limit = list(memory_limit), None
@@ -101,7 +166,15 @@ class Machine:
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value
                           in self._options.items() if value is not None)
-        return f"regal.Machine({given})"
+        told = "".join(
+            ".{}({})".format(call, ", ".join(
+                [repr(argument) for argument in arguments]
+                + [f"{name}={value!r}" for name, value in named.items()
+                   if value is not None]))
+            for call, arguments, named in self._calls[:_MOST_SHOWN])
+        more = len(self._calls) - _MOST_SHOWN
+        return (f"regal.Machine({given}){told}"
+                + (f" and {more} more calls" if more > 0 else ""))
 
     def __copy__(self) -> "Machine":
         """Another one, which may be told more."""
@@ -110,101 +183,67 @@ class Machine:
         made._calls = list(self._calls)
         return made
 
-    def _later(self, call: Callable[[_Maker], None]) -> "Machine":
-        self._calls.append(call)
+    def _later(self, call: str, *arguments: Any, **named: Any) -> "Machine":
+        """A call of _Maker when a problem is made. What it is told is data, so
+        that a machine can be sent to other processes."""
+        self._calls.append((call, arguments, named))
         return self
 
     def pin(self, op: Ops, device: Device) -> "Machine":
         """The op with an id, or all whose name matches a pattern, must run on
         the device (number or name). Patterns: * ? [a-z]. The last call counts.
         """
+        return self._later("pin", _op(op), label("device", device))
 
-        def call(m: _Maker) -> None:
-            if isinstance(op, str):
-                m.check(lib.regal_machine_pin_matching(
-                    m.pointer, encode(op), encode(str(device))))
-            else:
-                m.check(lib.regal_machine_pin(m.pointer, index("op", op),
-                                              m.device(device)))
-
-        return self._later(call)
-
-    def group(self, ops: Union[str, Sequence[Ops]]) -> "Machine":
+    def group(self, ops: Union[str, Sequence[Ops], np.ndarray]) -> "Machine":
         """These ops, or all whose name matches a pattern, share a device."""
-
-        def call(m: _Maker) -> None:
-            if isinstance(ops, str):
-                m.check(lib.regal_machine_group_matching(m.pointer,
-                                                         encode(ops)))
-                return
-            ids = [i for op in ops for i in m.ids(op)]
-            m.check(lib.regal_machine_group(m.pointer, ids, len(ids)))
-
-        return self._later(call)
+        return self._later("group", ops if isinstance(ops, str) else
+                           [_op(op) for op in listed("ops", ops)])
 
     def link(self, a: Device, b: Device, *,
-             latency: Union[None, int, str] = None,
-             bandwidth: Union[None, int, str] = None,
+             latency: Optional[Quantity] = None,
+             bandwidth: Optional[Quantity] = None,
              both: bool = True) -> "Machine":
         """The link from device a to b, and from b to a unless `both` is false.
         What is not given stays as it is."""
-        latency_ns = None if latency is None else quantity("latency", latency)
-        speed = None if bandwidth is None else quantity("bandwidth", bandwidth)
-
-        def call(m: _Maker) -> None:
-            ends = m.device(a), m.device(b)
-            for source, target in (ends, ends[::-1])[:2 if both else 1]:
-                old = ffi.new("int64_t[2]")
-                m.check(lib.regal_machine_get_link(m.pointer, source, target,
-                                                   old, old + 1))
-                m.check(lib.regal_machine_set_link(
-                    m.pointer, source, target,
-                    old[0] if latency_ns is None else latency_ns,
-                    old[1] if speed is None else speed))
-
-        return self._later(call)
+        return self._later(
+            "link", label("a", a), label("b", b),
+            latency=None if latency is None else quantity("latency", latency),
+            bandwidth=(None if bandwidth is None else
+                       quantity("bandwidth", bandwidth)), both=bool(both))
 
     def op_time(self, op: Ops, device: Device,
                 ns: Optional[int]) -> "Machine":
         """The time of an op (id, or name) on one device, which no speed
         changes; None: the op cannot run there."""
-        time = lib.REGAL_NEVER if ns is None else amount("ns", ns)
-
-        def call(m: _Maker) -> None:
-            number = m.device(device)
-            for i in m.ids(op):
-                m.check(lib.regal_machine_set_op_time(m.pointer, i, number,
-                                                      time))
-
-        return self._later(call)
+        return self._later("op_time", _op(op), label("device", device),
+                           None if ns is None else amount("ns", ns))
 
     def speed(self, device: Device, speed: float) -> "Machine":
         """Run times on the device are divided by this."""
-        return self._later(lambda m: m.check(lib.regal_machine_set_speed(
-            m.pointer, m.device(device), float(speed))))
+        return self._later("speed", label("device", device), float(speed))
 
-    def memory_limit(self, device: Device,
-                     limit: Union[int, str]) -> "Machine":
+    def memory_limit(self, device: Device, limit: Quantity) -> "Machine":
         """The memory of one device; 0: no limit."""
-        size = quantity("memory_limit", limit)
-        return self._later(lambda m: m.check(lib.regal_machine_set_memory_limit(
-            m.pointer, m.device(device), size)))
+        return self._later("memory_limit", label("device", device),
+                           quantity("memory_limit", limit))
 
     def name(self, device: Device, name: str) -> "Machine":
         """Gives a device a name."""
-        return self._later(lambda m: m.check(lib.regal_machine_set_name(
-            m.pointer, m.device(device), encode(name))))
+        encode(name)  # what is none is found here
+        return self._later("name", label("device", device), name)
 
     def make(self, context: Context, graph: Graph) -> Handle:
         """The library's machine for a graph."""
+        check_graph(graph)
         options = Options(context)
         self.set_options(options)
         handle = context.make("regal_machine", lib.regal_machine_create,
                               lib.regal_machine_free, graph.pointer,
                               options.pointer, parents=(graph.handle,))
         maker = _Maker(context, graph, handle.pointer)
-        for call in self._calls:
-            call(maker)
+        for call, arguments, named in self._calls:
+            getattr(maker, call)(*arguments, **named)
         return handle
 
     def save(self, path: PathLike, graph: Graph) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines: options, presets, files, and calls about devices and ops."""
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -110,10 +111,10 @@ def test_a_copy_of_a_machine_may_be_told_more(diamond):
 
 
 def test_ops_are_given_as_whole_numbers(diamond):
-    for machine in (regal.Machine().pin(-1, 0), regal.Machine().pin(0.5, 0),
-                    regal.Machine().group([0, -1])):
+    for tell in (lambda m: m.pin(-1, 0), lambda m: m.pin(0.5, 0),
+                 lambda m: m.group([0, -1])):
         with pytest.raises(regal.MisuseError, match="^op: found"):
-            cost(diamond, machine, **CROSSING)
+            tell(regal.Machine())
     with pytest.raises(regal.MisuseError, match="^ns: found 1.7"):
         regal.Machine().op_time(0, 0, 1.7)
 
@@ -124,6 +125,58 @@ def test_a_machine_serves_several_graphs(diamond, demo):
         assert regal.optimize(graph, machine, evaluations=50).devices == 2
 
 
+def test_bad_arguments_of_calls_are_refused_at_once():
+    machine = regal.Machine()
+    with pytest.raises(regal.MisuseError, match="^ops: found 5, expected a l"):
+        machine.group(5)
+    with pytest.raises(regal.MisuseError, match="^device: found 0.5, expected"):
+        machine.pin("*", 0.5)
+    with pytest.raises(ValueError, match="fast"):
+        machine.speed(0, "fast")
+    with pytest.raises(regal.MisuseError, match="^latency: found .1, 2., exp"):
+        machine.link(0, 1, latency=[1, 2])
+    with pytest.raises(TypeError, match="graph is a NoneType, expected a reg"):
+        machine.save("machine.json", None)
+    assert repr(machine) == "regal.Machine()"
+
+
+def test_what_a_group_was_made_of_may_change(diamond):
+    ids = [0, 1]
+    machine = regal.Machine(devices=2).group(ids).group(i for i in (2, 3))
+    ids.append(2)
+    for _ in range(2):
+        cost(diamond, machine, placement=[0, 0, 1, 1])
+
+
+def test_a_machine_goes_to_other_processes(diamond, tmp_path):
+    told = regal.Machine(devices=3, latency=100).name(2, "cpu").speed("cpu", 2)
+    told.pin("left", "cpu").pin(np.int64(0), 1).group([2, "join"])
+    told.link(0, 1, bandwidth="1GB/s", both=False).op_time(3, 0, None)
+    told.memory_limit(1, "1MiB")
+    sent = pickle.loads(pickle.dumps(told))
+    assert repr(sent) == repr(told)
+    for number, machine in enumerate((told, sent)):
+        machine.save(tmp_path / f"{number}.json", diamond)
+    assert ((tmp_path / "0.json").read_text()
+            == (tmp_path / "1.json").read_text())
+
+
+def test_whole_numbers_may_be_floats(diamond):
+    machine = regal.Machine(devices=2.0, latency=1e2, bandwidth=np.float32(8e9))
+    plan = regal.optimize(diamond, machine, evaluations=1e2)
+    assert plan.devices == 2 and plan.evaluations <= 100
+    with pytest.raises(regal.InputError, match='"1.5" is not a number'):
+        regal.Machine(devices=1.5)
+    with pytest.raises(regal.MisuseError, match="^devices: found .1, 2., expe"):
+        regal.Machine(devices=[1, 2])
+
+
 def test_repr():
     assert repr(regal.Machine(devices=3, latency="1us")) == (
         "regal.Machine(devices=3, latency='1us')")
+    told = regal.Machine().pin("a*", 1).link(0, 1, latency="2us")
+    assert repr(told) == ("regal.Machine().pin('a*', '1')"
+                          ".link('0', '1', latency=2000, both=True)")
+    for i in range(7):
+        told.pin(i, 0)
+    assert repr(told).endswith(".pin(5, '0') and 1 more calls")

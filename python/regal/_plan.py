@@ -5,6 +5,7 @@ A Plan holds a result of the library with its problem. Ops are named by their
 ids, not by the library's own numbers. Arrays are made when they are first asked
 for.
 """
+import copy
 import html
 import os
 import tempfile
@@ -12,6 +13,7 @@ from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
+from ._arrays import MOST, check_range, numbers, whole
 from ._graph import Graph
 from ._library import (Context, Handle, MisuseError, PathLike, Unchanging,
                        decode, encode, ffi, lib, path_bytes, report_text)
@@ -32,6 +34,16 @@ class Cost(NamedTuple):
     peak_bytes: np.ndarray  # of each device
     max_peak_bytes: int     # the largest of them
     excess_bytes: int       # beyond the memory limits
+
+    def __eq__(self, other: object) -> bool:
+        # A tuple's own comparison would ask an array whether it is true.
+        return (isinstance(other, Cost) and
+                np.array_equal(self.peak_bytes, other.peak_bytes) and
+                (self.runtime_ns, self.excess_bytes)
+                == (other.runtime_ns, other.excess_bytes))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 class Bound(NamedTuple):
@@ -84,7 +96,7 @@ class Plan(Unchanging):
         self._result = result.pointer
         self._steps: Optional[np.ndarray] = None
         self.graph = graph
-        self.machine = machine
+        self.machine = copy.copy(machine)  # the caller's may be told more
         self.objective = objective
 
     # -- What it does ----------------------------------------------------------
@@ -174,9 +186,7 @@ class Plan(Unchanging):
 
     @expected_ns.setter
     def expected_ns(self, value: int) -> None:
-        if not 0 <= value < 1 << 63:
-            raise MisuseError(f"expected_ns is {value}, expected 0 or more")
-        self._result.expected_ns = int(value)
+        self._result.expected_ns = whole("expected_ns", value, 0, MOST)
 
     @property
     def peak_bytes(self) -> np.ndarray:
@@ -341,14 +351,6 @@ class Plan(Unchanging):
 
 # -- Plans of callers ----------------------------------------------------------
 
-def _check_range(field: str, values: np.ndarray, low: int, high: int) -> None:
-    """Fails if a value would be another one in C."""
-    wrong = values[(values < low) | (values > high)]
-    if wrong.size:
-        raise MisuseError(f"steps: found {wrong[0]} as {field}, expected "
-                          f"{low} to {high}")
-
-
 def c_steps(graph: Graph, steps: Any) -> Any:
     """Steps of a caller as an array of C's regal_step."""
     given = np.asarray(steps)
@@ -356,21 +358,26 @@ def c_steps(graph: Graph, steps: Any) -> Any:
     if given.dtype.names is None or not known <= set(given.dtype.names):
         raise TypeError("steps: expected a structured array with the fields "
                         "kind, op, port, device and to, as Plan.steps has")
+    if given.ndim != 1:
+        raise MisuseError(f"steps: found an array of {given.ndim} dimensions, "
+                          "expected one")
     wrong = given["kind"][~np.isin(given["kind"], ("run", "send"))]
     if wrong.size:
         raise MisuseError(f"steps: found {wrong[0]!s} as kind, expected run or "
                           "send")
-    for field in ("device", "to"):
-        _check_range(field, given[field], 0, 0xFFFF)
-    _check_range("port", given["port"], -1, 0x7FFFFFFF)
-    numbers = graph._arrays.op_of_id
-    op = np.asarray(given["op"], np.int64)
-    inside = (op >= 0) & (op < len(numbers))
+    column = {field: numbers(f'steps["{field}"]', given[field])
+              for field in ("op", "port", "device", "to")}
+    for field, low, high in (("device", 0, 0xFFFF), ("to", 0, 0xFFFF),
+                             ("port", -1, 0x7FFFFFFF)):
+        check_range(f'steps["{field}"]', column[field], low, high)
+    op_of_id, op = graph._arrays.op_of_id, column["op"]
+    inside = (op >= 0) & (op < len(op_of_id))
     raw = np.empty(len(given), _C_STEP)
     # An id without an op becomes a number without one: the verifier says which.
-    raw["op"] = np.where(inside, numbers[np.where(inside, op, 0)], 0xFFFFFFFF)
-    raw["port"] = np.where(given["kind"] == "run", lib.REGAL_RUN, given["port"])
-    raw["device"], raw["to"] = given["device"], given["to"]
+    raw["op"] = np.where(inside, op_of_id[np.where(inside, op, 0)], 0xFFFFFFFF)
+    raw["port"] = np.where(given["kind"] == "run", lib.REGAL_RUN,
+                           column["port"])
+    raw["device"], raw["to"] = column["device"], column["to"]
     return raw
 
 

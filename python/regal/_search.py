@@ -11,15 +11,15 @@ import os
 import queue
 import signal
 import threading
-from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
-from ._arrays import numbers
+from ._arrays import Integers, check_range, numbers
 from ._graph import Graph
 from ._library import (Context, Handle, MisuseError, Options, PathLike, ffi,
                        lib)
-from ._machine import Machine
+from ._machine import Machine, check_graph
 from ._plan import Plan, Progress, order_handle, plan_handle, progress_of
 
 _SEARCH_GROUPS = ("objective", "search", "brkga", "anneal")
@@ -99,9 +99,7 @@ PlanLike = Union[None, Plan, PathLike, np.ndarray]
 
 
 def _check_types(graph: Any, machine: Any) -> None:
-    if not isinstance(graph, Graph):
-        raise TypeError(f"graph is a {type(graph).__name__}, expected a "
-                        "regal.Graph")
+    check_graph(graph)
     if machine is not None and not isinstance(machine, Machine):
         raise TypeError(f"machine is a {type(machine).__name__}, expected a "
                         "regal.Machine")
@@ -178,8 +176,8 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
 
 def evaluate(graph: Graph, machine: Optional[Machine] = None,
              plan: PlanLike = None, *,
-             order: Optional[Sequence[int]] = None,
-             placement: Optional[Sequence[int]] = None,
+             order: Optional[Integers] = None,
+             placement: Optional[Integers] = None,
              objective: str = "runtime") -> Plan:
     """Verifies a plan and computes its cost; no search runs.
 
@@ -210,8 +208,8 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
 
 
 def _order(context: Context, graph: Graph, problem: Handle,
-           order: Optional[Sequence[int]],
-           placement: Optional[Sequence[int]]) -> Handle:
+           order: Optional[Integers],
+           placement: Optional[Integers]) -> Handle:
     ids = numbers("order", graph._arrays.id if order is None else order)
     nodes = graph.info.file_nodes
     if placement is None:
@@ -225,8 +223,6 @@ def _order(context: Context, graph: Graph, problem: Handle,
         if len(wrong):
             raise MisuseError(f"order: there is no op with id {wrong[0]}")
         devices = by_id[ids]
-    if len(devices) and not 0 <= devices.min() <= devices.max() <= 0xFFFF:
-        raise MisuseError("placement: a device is out of range")
-    if len(ids) and not 0 <= ids.min() <= ids.max() <= 0xFFFFFFFF:
-        raise MisuseError("order: an id is out of range")
+    check_range("placement", devices, 0, 0xFFFF)
+    check_range("order", ids, 0, 0xFFFFFFFF)
     return order_handle(context, problem, ids, devices)

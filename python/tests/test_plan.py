@@ -2,6 +2,7 @@
 """Searches and evaluations: what they return, and what they refuse."""
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ def test_orders(diamond):
     (dict(order=[0, 3, 1, 2]), 'order.1.: op "join" .id 3. comes before'),
     (dict(order=[0, 1, 1, 2]), "there is twice|is there twice"),
     (dict(order=[0, 1, 2, 9]), "there is no op with id 9"),
-    (dict(order=[0, 1, 2, -1]), "order: an id is out of range"),
+    (dict(order=[0, 1, 2, -1]), "order: found -1, expected 0 to 4294967295"),
     (dict(order=[0, 1, 2, 3.5]), "order: found an array of 1 dimensions and "
      "type float64, expected"),
     (dict(order=[[0, 1], [2, 3]]), "order: found an array of 2 dimensions"),
@@ -150,17 +151,41 @@ def test_bad_steps_are_refused(diamond, plan):
 
 
 @pytest.mark.parametrize("field, value, message", [
-    ("kind", "Run", "found Run as kind, expected run or send"),
-    ("device", 1 << 16, "found 65536 as device, expected 0 to 65535"),
-    ("to", -1, "found -1 as to, expected 0 to 65535"),
-    ("port", -2, "found -2 as port, expected -1 to 2147483647"),
+    ("kind", "Run", "steps: found Run as kind, expected run or send"),
+    ("device", 1 << 16, 'steps["device"]: found 65536, expected 0 to 65535'),
+    ("to", -1, 'steps["to"]: found -1, expected 0 to 65535'),
+    ("port", -2, 'steps["port"]: found -2, expected -1 to 2147483647'),
 ])
 def test_steps_that_c_cannot_hold_are_refused(diamond, plan, field, value,
                                               message):
     wrong = plan.steps.copy()
     wrong[field][0] = value
-    with pytest.raises(regal.MisuseError, match="^steps: " + message + "$"):
+    with pytest.raises(regal.MisuseError, match=f"^{re.escape(message)}$"):
         regal.evaluate(diamond, regal.Machine(**MACHINE), wrong)
+
+
+def test_steps_are_whole_numbers_in_one_dimension(diamond, plan):
+    fields = [(name, float if name == "device" else kind)
+              for name, kind in plan.steps.dtype.descr]
+    wrong = plan.steps.astype(fields)
+    with pytest.raises(regal.MisuseError, match=r'^steps\["device"\]: found an'):
+        regal.evaluate(diamond, plan=wrong)
+    with pytest.raises(regal.MisuseError, match="^steps: found an array of 2 d"):
+        regal.evaluate(diamond, plan=plan.steps.reshape(2, -1))
+
+
+def test_costs_are_compared(diamond, plan):
+    again = regal.evaluate(diamond, plan=plan)
+    assert again.cost == plan.cost and not again.cost != plan.cost
+    assert plan.before != plan.cost and plan.cost != 7200
+
+
+def test_a_plan_keeps_the_machine_that_it_is_for(diamond):
+    machine = regal.Machine(**MACHINE)
+    plan = regal.optimize(diamond, machine, evaluations=200)
+    machine.speed(0, 100).speed(1, 100)
+    assert (regal.evaluate(diamond, plan=plan).runtime_ns == plan.runtime_ns
+            != regal.evaluate(diamond, machine, plan).runtime_ns)
 
 
 def test_what_is_no_graph_or_machine_is_refused(diamond):
@@ -259,8 +284,8 @@ def test_a_page_shows_what_the_caller_expects(plan):
     plan.expected_ns = 9000
     assert plan.expected_ns == 9000
     assert '"expected":["9.00 us",9000]' in plan.to_html()
-    for wrong in (-1, 1 << 63):
-        with pytest.raises(regal.MisuseError, match="expected_ns is"):
+    for wrong in (-1, 1 << 63, 1.5):
+        with pytest.raises(regal.MisuseError, match="expected_ns: found"):
             plan.expected_ns = wrong
     plan.expected_ns = 0
 

@@ -91,6 +91,14 @@ def label(what: str, value: Any) -> str:
                           "name") from None
 
 
+def device_label(device: Any) -> str:
+    """The number or the name of a device that a graph asks for."""
+    text = label("device", device)
+    if text.isascii() and text.isdigit():
+        whole("device", int(text), 0, lib.REGAL_MAX_DEVICES - 1)
+    return text
+
+
 def listed(what: str, values: Any) -> List[Any]:
     """The values in their order, which for a Series of pandas is not that of its
     labels."""

@@ -14,8 +14,9 @@ from typing import (Any, Dict, Iterator, List, NamedTuple, Optional, Sequence,
 import numpy as np
 
 from ._arrays import (MOST, GraphArrays, Integers, amount, check_ports, column,
-                      column_of, final_ports, index, label, listed, outputs_of,
-                      places_of, rows, truths, vector, whole)
+                      column_of, device_label, final_ports, index, label,
+                      listed, outputs_of, places_of, rows, truths, vector,
+                      whole)
 from ._library import (Context, Error, Handle, MisuseError, Options, PathLike,
                        Unchanging, decode, encode, enum_names, ffi, lib,
                        path_bytes, report_text)
@@ -146,7 +147,7 @@ class Graph(Unchanging):
                     for port in listed("may_reuse", may_reuse)]
         if device is not None:
             details.append((lib.regal_builder_set_device,
-                            encode(label("device", device))))
+                            encode(device_label(device))))
         if group is not None:
             details.append((lib.regal_builder_set_group,
                             encode(label("group", group))))
@@ -474,8 +475,9 @@ class Graph(Unchanging):
 
         Attributes of nodes are the arguments of `add_op`; a node without
         `outputs` has one output, as large as the largest `bytes` of its edges.
-        Attributes of edges: `port`, the output that is read, and `control`, true
-        for an edge without data. The graph's own attribute `parameters` has the
+        Attributes of edges: `port`, the output that is read; `position`, where
+        several are read, their order (by default that in which the edges were
+        added); and `control`, true for an edge without data. The graph's own attribute `parameters` has the
         bytes of each parameter. Ids are positions in `source.nodes`.
         """
         graph = cls()

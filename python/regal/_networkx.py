@@ -11,6 +11,9 @@ _NODE_ATTRIBUTES = ("name", "run_ns", "outputs", "final", "may_reuse",
 
 def fill(graph: Any, source: Any) -> None:
     """Adds all of a networkx graph to a graph under construction."""
+    if not hasattr(source, "is_directed"):
+        raise TypeError(f"found a {type(source).__name__}, expected a networkx "
+                        "DiGraph or MultiDiGraph")
     if not source.is_directed():
         raise MisuseError("the networkx graph is undirected, expected a DiGraph "
                           "or MultiDiGraph")
@@ -26,12 +29,15 @@ def fill(graph: Any, source: Any) -> None:
                      if not edge.get("control")]
             known["outputs"] = [max(sizes, default=0)]
         graph.add_op(**known)
-    for producer, consumer, edge in source.edges(data=True):
-        if edge.get("control"):
-            graph.add_control(ids[producer], ids[consumer])
-        else:
-            graph.add_input(ids[consumer], ids[producer],
-                            edge.get("port", 0))
+    for consumer in source.nodes:
+        edges = sorted(source.in_edges(consumer, data=True),
+                       key=lambda edge: edge[2].get("position", 0))
+        for producer, _, edge in edges:
+            if edge.get("control"):
+                graph.add_control(ids[producer], ids[consumer])
+            else:
+                graph.add_input(ids[consumer], ids[producer],
+                                edge.get("port", 0))
 
 
 def networkx_of(graph: Any) -> Any:
@@ -46,8 +52,8 @@ def networkx_of(graph: Any) -> Any:
         made.add_node(op.id, **{name: getattr(op, name)
                                 for name in _NODE_ATTRIBUTES})
     for op in ops:
-        for producer, port in op.inputs:
-            made.add_edge(producer, op.id, port=port,
+        for position, (producer, port) in enumerate(op.inputs):
+            made.add_edge(producer, op.id, port=port, position=position,
                           bytes=sizes[producer][port])
         for before in op.control:
             made.add_edge(before, op.id, control=True)

@@ -99,6 +99,7 @@ def test_a_failed_graph_stays_failed():
     (dict(device=float("nan")), "device: found nan, expected a number or a n"),
     (dict(device=True), "device: found True, expected a number or a name"),
     (dict(device=""), "device: found '', expected a number or a name"),
+    (dict(device="64"), "device: found 64, expected 0 to 63"),
     (dict(group=float("nan")), "group: found nan, expected a number or a name"),
     (dict(group="a\0b"), "expected a text without"),
     (dict(inputs=[-1]), "inputs: found -1, expected 0 to 4294967295"),
@@ -260,8 +261,22 @@ def test_networkx_makes_the_same_graph():
     assert again.ops == g.ops
 
 
+def test_networkx_keeps_the_order_of_inputs():
+    """Of two inputs that an output may be written over the first counts."""
+    pytest.importorskip("networkx")
+    g = regal.Graph()
+    g.add_op("a", outputs=[4, 8])
+    g.add_op("b", outputs=[6])
+    g.add_op("c", outputs=[4], inputs=[(1, 0)], may_reuse=[0])
+    g.add_op("d", outputs=[4], inputs=[(0, 1), (1, 0), (0, 0)], may_reuse=[0])
+    again = regal.Graph.from_networkx(g.to_networkx())
+    assert again.ops == g.ops and again.info == g.info
+
+
 def test_a_plain_networkx_graph():
     networkx = pytest.importorskip("networkx")
+    with pytest.raises(TypeError, match="found a list, expected a networkx"):
+        regal.Graph.from_networkx([])
     source = networkx.DiGraph()
     source.add_node("x", run_ns=7)
     source.add_edge("x", "y", bytes=10)

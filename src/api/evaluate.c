@@ -69,6 +69,9 @@ static regal_status fill(regal_context *context, const regal_problem *problem,
 regal_status regal_evaluate(regal_context *context,
                             const regal_problem *problem,
                             const regal_plan *plan, regal_result **result) {
+  REGAL_TRY(regal_need(context, problem && plan && result,
+                       "an evaluation needs a problem, a plan and a place for "
+                       "its result"));
   regal_result *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(context);

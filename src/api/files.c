@@ -106,6 +106,9 @@ regal_status regal_plan_load(regal_context *context,
                              const regal_problem *problem, const char *path,
                              regal_plan **plan) {
   regal_text text;
+  REGAL_TRY(regal_need(context, problem && path && plan,
+                       "loading a plan needs a problem, a path and a place to "
+                       "put it"));
   REGAL_TRY(regal_read_input(context, path, &text));
   regal_status status =
       regal_plan_read(context, problem, name_of(path), &text, plan);
@@ -116,6 +119,9 @@ regal_status regal_plan_load(regal_context *context,
 regal_status regal_plan_options(regal_context *context, const char *path,
                                 regal_options *options) {
   regal_text text;
+  REGAL_TRY(regal_need(context, path && options,
+                       "the options of a plan need its path and a place to put "
+                       "them"));
   REGAL_TRY(regal_read_input(context, path, &text));
   regal_status status =
       regal_plan_read_options(context, path, name_of(path), &text, options);
@@ -172,6 +178,8 @@ regal_status regal_plan_save_onnx(regal_context *context,
                                   const regal_result *result, const char *model,
                                   const char *path) {
   regal_text bytes, out;
+  REGAL_TRY(regal_need(context, result && model && path,
+                       "saving a model needs a result, the model and a path"));
   REGAL_TRY(regal_read_input(context, model, &bytes));
   regal_text_init(&out, context);
   regal_status status = reorder(context, result, model, &bytes, &out);

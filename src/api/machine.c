@@ -100,6 +100,9 @@ regal_status regal_problem_create(regal_context *context,
                                   const regal_options *options,
                                   regal_problem **problem) {
   regal_machine *machine;
+  REGAL_TRY(
+      regal_need(context, graph && options && problem,
+                 "a problem needs a graph, options and a place to put it"));
   REGAL_TRY(regal_machine_create(context, graph, options, &machine));
   return regal_problem_bind(context, graph, machine,
                             (enum regal_objective)options->objective, problem);

@@ -66,6 +66,8 @@ size_t regal_method_count(void) {
 }
 
 regal_method_info regal_method_at(size_t index) {
+  if (index >= regal_method_count())
+    return (regal_method_info){.name = NULL};
   const regal_method *method = &methods[index];
   return (regal_method_info){method->name, method->help, method->budget};
 }

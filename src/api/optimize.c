@@ -317,6 +317,9 @@ static regal_status optimize(regal_context *context,
                              const regal_problem *problem,
                              const regal_options *options, extras extras,
                              regal_result **result) {
+  REGAL_TRY(regal_need(context, problem && options && result,
+                       "a search needs a problem, options and a place for its "
+                       "result"));
   size_t before = regal_memory_limit(context, options);
   regal_status status = run(context, problem, options, extras, result);
   regal_memory_restore(context, before);
@@ -350,6 +353,9 @@ regal_status regal_optimize_guided(regal_context *context,
 regal_status regal_solve(regal_context *context, const regal_graph *graph,
                          const regal_options *options, regal_result **result) {
   regal_problem *problem;
+  REGAL_TRY(regal_need(context, graph && options && result,
+                       "a search needs a graph, options and a place for its "
+                       "result"));
   REGAL_TRY(regal_problem_create(context, graph, options, &problem));
   regal_status status = regal_optimize(context, problem, options, result);
   if (status == REGAL_OK)

@@ -14,6 +14,10 @@ static regal_status check(regal_context *context,
   if (!count || count > MOST_PLANS)
     return regal_fail(context, REGAL_MISUSE,
                       "a page shows 1 to %d plans, not %zu", MOST_PLANS, count);
+  for (size_t i = 0; i < count; i++)
+    if (!results[i])
+      return regal_fail(context, REGAL_MISUSE, "result %zu of a page is NULL",
+                        i);
   for (size_t i = 1; i < count; i++)
     if (results[i]->problem->graph != results[0]->problem->graph)
       return regal_fail(context, REGAL_MISUSE,
@@ -59,6 +63,8 @@ regal_status regal_report_html(regal_context *context, const char *title,
                                const char *path) {
   regal_page_plan plans[MOST_PLANS + 1];
   char room[MOST_PLANS][LONGEST_NAME];
+  REGAL_TRY(
+      regal_need(context, results && path, "a page needs results and a path"));
   REGAL_TRY(check(context, results, count));
   for (size_t i = 0; i < count; i++)
     plans[i] =

@@ -77,9 +77,11 @@ regal_status regal_plan_times(regal_context *context,
 regal_status regal_plan_save_times(regal_context *context,
                                    const regal_result *result,
                                    const char *path) {
-  const regal_problem *problem = result->problem;
   regal_timeline timeline;
   regal_cost cost;
+  REGAL_TRY(regal_need(context, result && path,
+                       "saving a plan needs a result and a path"));
+  const regal_problem *problem = result->problem;
   REGAL_TRY(regal_verify_plan(context, problem->graph, problem->machine,
                               result->plan, &cost, &timeline));
   regal_status status = regal_plan_write(context, result, timeline.start_ns,

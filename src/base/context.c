@@ -139,6 +139,13 @@ regal_status regal_fail_memory(regal_context *context) {
                     regal_show_bytes((int64_t)root->bytes_limit).text);
 }
 
+regal_status regal_need(regal_context *context, bool complete,
+                        const char *needs) {
+  if (!context)
+    return REGAL_MISUSE;
+  return complete ? REGAL_OK : regal_fail(context, REGAL_MISUSE, "%s", needs);
+}
+
 /* What an allocation would lead to, if that is beyond the limit. */
 static size_t refused_bytes(const regal_context *context, size_t old_bytes,
                             size_t bytes) {

@@ -40,6 +40,10 @@ regal_status regal_fail(regal_context *context, regal_status status,
                         const char *format, ...) REGAL_FORMAT(3, 4);
 /* The same when an allocation has failed. */
 regal_status regal_fail_memory(regal_context *context);
+/* REGAL_MISUSE unless a public call has a context and its other pointers are
+ * there; `needs` is the message. */
+regal_status regal_need(regal_context *context, bool complete,
+                        const char *needs);
 
 /* Hands an error on to the caller. */
 #define REGAL_TRY(call)                                                        \

@@ -27,6 +27,8 @@ static const char *domain_name(regal_gene_domain domain) {
 }
 
 regal_decoder_info regal_decoder_at(size_t index) {
+  if (index >= regal_decoder_count())
+    return (regal_decoder_info){.name = NULL};
   const regal_decoder *decoder = decoders[index];
   regal_decoder_info info = {.name = decoder->name, .help = decoder->help};
   size_t used = 0;

@@ -14,6 +14,9 @@ regal_status regal_proposal_create(regal_context *context,
                                    const regal_problem *problem,
                                    const char *decoder,
                                    regal_proposal **proposal) {
+  REGAL_TRY(regal_need(context, problem && decoder && proposal,
+                       "a proposal needs a problem, a decoder and a place to "
+                       "put it"));
   const regal_decoder *found = regal_decoder_find(decoder);
   if (!found)
     return regal_fail(context, REGAL_MISUSE, "there is no decoder \"%s\"",
@@ -61,6 +64,8 @@ size_t regal_proposal_genes(const regal_proposal *proposal,
 static regal_status find_genes(const regal_proposal *proposal,
                                const char *gene_class, size_t index, size_t *c,
                                size_t *first, size_t *end) {
+  REGAL_TRY(regal_need(proposal ? proposal->context : NULL, gene_class,
+                       "a gene needs its class"));
   *c = regal_decoder_class(proposal->decoder, gene_class);
   if (*c == regal_decoder_class_count(proposal->decoder))
     return regal_fail(proposal->context, REGAL_MISUSE,

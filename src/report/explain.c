@@ -114,6 +114,8 @@ regal_status regal_report_explain(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_plan *plan, FILE *stream) {
   regal_explanation explanation;
+  REGAL_TRY(regal_need(context, problem && plan && stream,
+                       "an explanation needs a problem, a plan and a stream"));
   regal_status status =
       regal_explain_begin(&explanation, context, problem, plan);
   if (status == REGAL_OK)

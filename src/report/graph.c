@@ -185,6 +185,8 @@ regal_status regal_graph_text(regal_context *context, const regal_graph *graph,
 regal_status regal_report_graph(regal_context *context,
                                 const regal_graph *graph, FILE *stream) {
   regal_text text;
+  REGAL_TRY(regal_need(context, graph && stream,
+                       "a report needs a graph and a stream"));
   regal_text_init(&text, context);
   regal_status status = regal_graph_text(context, graph, &text);
   return regal_layout_finish(context, status, &text, stream);
@@ -228,6 +230,8 @@ regal_status regal_graph_info_save_json(regal_context *context,
                                         const char *path) {
   regal_graph_figures figures;
   regal_text text;
+  REGAL_TRY(regal_need(context, graph && path,
+                       "saving a graph's statistics needs it and a path"));
   REGAL_TRY(regal_figures_compute(context, graph, &figures));
   regal_text_init(&text, context);
   regal_text_format(&text, "{\"ops\": %u,\n", graph->ops);

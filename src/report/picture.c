@@ -79,6 +79,11 @@ static regal_status draw(regal_picture *picture, regal_picture_format format,
 
 regal_status regal_plan_draw(regal_context *context, const regal_result *result,
                              regal_picture_format format, const char *path) {
+  REGAL_TRY(regal_need(
+      context,
+      result && path &&
+          (format == REGAL_PICTURE_DOT || format == REGAL_PICTURE_SVG),
+      "a picture needs a result, a format and a path"));
   const regal_problem *problem = result->problem;
   regal_picture picture = {
       .context = context, .result = result, .graph = problem->graph};

@@ -318,6 +318,8 @@ regal_status regal_summary_text(regal_context *context,
 regal_status regal_report_summary(regal_context *context,
                                   const regal_result *result, FILE *stream) {
   regal_text text;
+  REGAL_TRY(regal_need(context, result && stream,
+                       "a summary needs a result and a stream"));
   regal_text_init(&text, context);
   regal_status status = regal_summary_text(context, result, &text);
   return regal_layout_finish(context, status, &text, stream);

@@ -224,6 +224,8 @@ regal_status regal_report_timeline(regal_context *context,
   regal_timeline timeline;
   regal_cost cost;
   regal_text text;
+  REGAL_TRY(regal_need(context, problem && plan && stream,
+                       "a timeline needs a problem, a plan and a stream"));
   REGAL_TRY(regal_verify_plan(context, problem->graph, problem->machine, plan,
                               &cost, &timeline));
   regal_text_init(&text, context);

@@ -224,6 +224,8 @@ static regal_status index_runs(regal_context *context, tracer *t) {
 regal_status regal_trace_save(regal_context *context,
                               const regal_problem *problem,
                               const regal_plan *plan, const char *path) {
+  REGAL_TRY(regal_need(context, problem && plan && path,
+                       "a trace needs a problem, a plan and a path"));
   tracer t = {
       .graph = problem->graph, .machine = problem->machine, .plan = plan};
   regal_cost cost;

@@ -189,6 +189,8 @@ static regal_status fail_unknown(regal_context *context, const char *name) {
 regal_status regal_options_set(regal_context *context, regal_options *options,
                                const char *name, const char *value) {
   char why[REGAL_MOST_WHY];
+  REGAL_TRY(regal_need(context, options && name,
+                       "setting an option needs options and its name"));
   size_t index = regal_option_find(name);
   if (index == ROWS)
     return fail_unknown(context, name);

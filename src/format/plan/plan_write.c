@@ -130,6 +130,8 @@ regal_status regal_plan_write(regal_context *context,
 
 regal_status regal_plan_save(regal_context *context, const regal_result *result,
                              const char *path) {
+  REGAL_TRY(regal_need(context, result && path,
+                       "saving a plan needs a result and a path"));
   return regal_plan_write(context, result, NULL, NULL, path);
 }
 
@@ -137,6 +139,8 @@ regal_status regal_result_save_json(regal_context *context,
                                     const regal_result *result,
                                     const char *path) {
   regal_text text;
+  REGAL_TRY(regal_need(context, result && path,
+                       "saving a result needs it and a path"));
   regal_text_init(&text, context);
   regal_plan_write_head(&text, result);
   return finish(context, &text, path);

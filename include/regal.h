@@ -376,8 +376,10 @@ typedef struct regal_machine regal_machine;
   INT64_MAX /* time of an op on a device that cannot run it                    \
              */
 
-/* The machine that regal_problem_create would use: the options, the preset or
- * file that they name, and what the graph itself asks for. */
+/* The machine that regal_problem_create would use: the options, and the preset
+ * or file that they name. What the graph itself asks for, where nothing else
+ * was said, is added when a problem is made or the machine is saved: it may
+ * name devices by their names then. */
 REGAL_API regal_status regal_machine_create(regal_context *context,
                                             const regal_graph *graph,
                                             const regal_options *options,

@@ -71,6 +71,19 @@ def test_speeds_names_and_times(diamond):
         cost(diamond, regal.Machine(devices=2).op_time("up", 0, 1), **CROSSING)
 
 
+def test_a_graph_asks_for_devices_by_name(tmp_path):
+    graph = regal.Graph()
+    graph.add_op("a", 10, device="fast", group="pair")
+    graph.add_op("b", 10, group="pair")
+    machine = regal.Machine(devices=2).name(1, "fast")
+    machine.save(tmp_path / "m.json", graph)
+    for given in (machine, regal.Machine(preset=tmp_path / "m.json")):
+        plan = regal.optimize(graph, given, evaluations=10)
+        assert plan.placement.tolist() == [1, 1]
+    with pytest.raises(regal.InputError, match='there is no device "fast"'):
+        regal.optimize(graph, regal.Machine(devices=2))
+
+
 def test_pins_and_groups(diamond):
     machine = regal.Machine(devices=2, latency=1)
     machine.pin("r*", 1).pin(0, 1).group(["left", "join"]).pin("join", 0)

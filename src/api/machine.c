@@ -47,14 +47,23 @@ regal_status regal_machine_create(regal_context *context,
   regal_machine *made;
   REGAL_TRY(open_machine(context, graph, options, &made));
   made->graph = graph;
-  regal_status status = regal_machine_obey_graph(made);
-  if (status == REGAL_OK)
-    status = regal_machine_obey_options(made, options);
+  regal_status status = regal_machine_obey_options(made, options);
   regal_machine_settle(made);
   if (status == REGAL_OK)
     *machine = made;
   else
     regal_machine_free(made);
+  return status;
+}
+
+/* What the graph asks for, where nothing else was said. It comes last: the
+ * graph may name a device to which a call gave this name. On failure the
+ * machine is freed. */
+static regal_status complete(regal_machine *machine) {
+  regal_status status = regal_machine_obey_graph(machine);
+  regal_machine_settle(machine);
+  if (status != REGAL_OK)
+    regal_machine_free(machine);
   return status;
 }
 
@@ -66,13 +75,13 @@ regal_status regal_machine_save(regal_context *context,
   if (!machine || !path)
     return regal_fail(context, REGAL_MISUSE,
                       "saving a machine needs a machine and a path");
-  regal_machine *settled;
+  regal_machine *whole;
   regal_text text;
-  REGAL_TRY(regal_machine_copy(context, machine, &settled));
-  regal_machine_settle(settled);
+  REGAL_TRY(regal_machine_copy(context, machine, &whole));
+  REGAL_TRY(complete(whole));
   regal_text_init(&text, context);
-  regal_machine_write(&text, settled);
-  regal_machine_free(settled);
+  regal_machine_write(&text, whole);
+  regal_machine_free(whole);
   regal_status status = regal_text_save(context, &text, path);
   regal_text_free(&text);
   return status;
@@ -90,7 +99,7 @@ regal_status regal_problem_create_on(regal_context *context,
                       "it");
   regal_machine *copy;
   REGAL_TRY(regal_machine_copy(context, machine, &copy));
-  regal_machine_settle(copy);
+  REGAL_TRY(complete(copy));
   return regal_problem_bind(context, copy->graph, copy,
                             (enum regal_objective)options->objective, problem);
 }
@@ -100,10 +109,11 @@ regal_status regal_problem_create(regal_context *context,
                                   const regal_options *options,
                                   regal_problem **problem) {
   regal_machine *machine;
-  REGAL_TRY(
-      regal_need(context, graph && options && problem,
-                 "a problem needs a graph, options and a place to put it"));
+  REGAL_TRY(regal_need(context, graph && options && problem,
+                       "a problem needs a graph, options and a place to put "
+                       "it"));
   REGAL_TRY(regal_machine_create(context, graph, options, &machine));
+  REGAL_TRY(complete(machine));
   return regal_problem_bind(context, graph, machine,
                             (enum regal_objective)options->objective, problem);
 }

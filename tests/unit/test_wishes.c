@@ -202,6 +202,32 @@ static void graph_is_obeyed(void **state) {
   regal_graph_free(asking);
 }
 
+/* Names of devices count when the problem is made or the machine saved. */
+static void graph_asks_for_devices_that_calls_name(void **state) {
+  (void)state;
+  regal_graph *asking = asking_graph();
+  regal_machine *machine;
+  regal_problem *problem = NULL;
+  GOOD(regal_machine_create(context, asking, &options, &machine));
+  BAD(regal_problem_create_on(context, machine, &options, &problem),
+      REGAL_BAD_INPUT,
+      "op \"d\" (id 3): there is no device \"cpu\"; the machine has 0 to 1");
+  assert_int_equal(regal_machine_save(context, machine, "cpu.json"),
+                   REGAL_BAD_INPUT);
+  GOOD(regal_machine_set_name(machine, 0, "cpu"));
+  GOOD(regal_problem_create_on(context, machine, &options, &problem));
+  check_problem(problem, (const uint64_t[]){2, ANY, ANY, 1, ANY, ANY},
+                (const uint32_t[]){0, 1, 2, 3, 4, 1});
+  regal_problem_free(problem);
+  GOOD(regal_machine_pin(machine, 3, 1)); /* wins */
+  GOOD(regal_machine_save(context, machine, "cpu.json"));
+  regal_machine_free(machine);
+  set("machine", "cpu.json");
+  check_made(asking, (const uint64_t[]){2, ANY, ANY, 2, ANY, ANY},
+             (const uint32_t[]){0, 1, 2, 3, 4, 1});
+  regal_graph_free(asking);
+}
+
 /* Options win over the file, the file over the graph; groups add up. */
 static void sources_have_ranks(void **state) {
   (void)state;
@@ -536,6 +562,7 @@ int main(void) {
       TEST(builder_takes_wishes),
       TEST(builder_refuses_nonsense),
       TEST(graph_is_obeyed),
+      TEST(graph_asks_for_devices_that_calls_name),
       TEST(sources_have_ranks),
       TEST(last_pin_counts),
       TEST(file_says_everything),

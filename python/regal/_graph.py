@@ -8,8 +8,9 @@ some ids have no op; `Graph.ids` has those that have one, ascending, and `names`
 `ops` and the arrays are in the order of `ids`.
 """
 import threading
-from typing import (Any, Dict, Iterator, List, NamedTuple, Optional, Sequence,
-                    Tuple, Union)
+import types
+from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional,
+                    Sequence, Tuple, Union)
 
 import numpy as np
 
@@ -349,27 +350,12 @@ class Graph(Unchanging):
     @property
     def ops(self) -> List[Op]:
         """All ops, in the order of `ids`."""
-        return [self._op(op) for op in self._arrays.by_id.tolist()]
-
-    def _op(self, op: int) -> Op:
-        a, c = self._arrays, ffi.new("regal_op_info *")
-        lib.regal_graph_op(self.pointer, op, c)
-        first, last = int(a.output_begin[op]), int(a.output_begin[op + 1])
-        read = a.input[a.input_begin[op]:a.input_begin[op + 1]]
-        before = a.control[a.control_begin[op]:a.control_begin[op + 1]]
-        used = a.parameter[a.parameter_begin[op]:a.parameter_begin[op + 1]]
-        producers = a.producer[read]
-        return Op(
-            id=int(c.id), name=decode(c.name) or "", run_ns=int(c.run_ns),
-            temporary_bytes=int(c.temporary_bytes),
-            resident_bytes=int(c.resident_bytes),
-            outputs=a.bytes[first:last].tolist(),
-            final=np.flatnonzero(a.is_final[first:last]).tolist(),
-            may_reuse=np.flatnonzero(a.may_reuse[first:last]).tolist(),
-            inputs=list(zip(a.id[producers].tolist(),
-                            (read - a.output_begin[producers]).tolist())),
-            control=a.id[before].tolist(), parameters=used.tolist(),
-            device=decode(c.device), group=decode(c.group))
+        # Lists: single elements of numpy's arrays take ten times as long.
+        lists = types.SimpleNamespace(**{
+            name: array.tolist()
+            for name, array in vars(self._arrays).items()})
+        return [_op(lists, op, texts)
+                for op, texts in zip(lists.by_id, self._texts())]
 
     def describe(self) -> str:
         """The graph's statistics and notes as text, as `regal inspect`."""
@@ -402,12 +388,10 @@ class Graph(Unchanging):
         device = column_of("devices", devices, count)
         group = column_of("groups", groups, count)
         graph = cls()
-        for op in range(count):
-            graph.add_op(
-                f"op{op}" if names is None else name[op], run[op], sizes[op],
-                final=last[op], temporary_bytes=temporary[op],
-                resident_bytes=resident[op], device=device[op],
-                group=group[op])
+        if names is None:
+            name = [f"op{op}" for op in range(count)]
+        graph._add_ops(zip(name, run, temporary, resident), sizes, last)
+        graph._add_labels(device, group)
         graph._add_reuse(may_reuse, tensors)
         graph._add_edges(edges, control)
         for size in vector("parameter_bytes", parameter_bytes):
@@ -416,6 +400,27 @@ class Graph(Unchanging):
             graph._context.check(lib.regal_builder_add_parameter_use(
                 graph._open(), op, parameter))
         return graph
+
+    def _add_ops(self, ops: Iterable[Tuple[str, int, int, int]],
+                 sizes: List[List[int]], last: List[List[int]]) -> None:
+        """As add_op for each, with numbers that were checked."""
+        builder, check = self._open(), self._context.check
+        for op, (name, *amounts) in enumerate(ops):
+            check(lib.regal_builder_add_op(builder, encode(name), *amounts,
+                                           ffi.NULL))
+            for port, size in enumerate(sizes[op]):
+                check(lib.regal_builder_add_output(builder, op, size,
+                                                   port in last[op]))
+
+    def _add_labels(self, devices: List[Any], groups: List[Any]) -> None:
+        builder, check = self._open(), self._context.check
+        for op, (device, group) in enumerate(zip(devices, groups)):
+            if device is not None:
+                check(lib.regal_builder_set_device(
+                    builder, op, encode(device_label(device))))
+            if group is not None:
+                check(lib.regal_builder_set_group(
+                    builder, op, encode(label("group", group))))
 
     def _add_edges(self, edges: Any, control: Any) -> None:
         add = lib.regal_builder_add_input
@@ -477,8 +482,9 @@ class Graph(Unchanging):
         `outputs` has one output, as large as the largest `bytes` of its edges.
         Attributes of edges: `port`, the output that is read; `position`, where
         several are read, their order (by default that in which the edges were
-        added); and `control`, true for an edge without data. The graph's own attribute `parameters` has the
-        bytes of each parameter. Ids are positions in `source.nodes`.
+        added); and `control`, true for an edge without data. The graph's own
+        attribute `parameters` has the bytes of each parameter. Ids are positions
+        in `source.nodes`.
         """
         graph = cls()
         fill(graph, source)
@@ -487,6 +493,29 @@ class Graph(Unchanging):
     def to_networkx(self) -> Any:
         """A networkx MultiDiGraph whose nodes are ids (see from_networkx)."""
         return networkx_of(self)
+
+
+def _op(a: Any, op: int, texts: Tuple[Optional[str], Optional[str],
+                                      Optional[str]]) -> Op:
+    """An op of GraphArrays as lists."""
+    first, end = a.output_begin[op:op + 2]
+    begin = a.output_begin
+
+    def row(name: str) -> List[int]:
+        bounds = getattr(a, name + "_begin")
+        values: List[int] = getattr(a, name)[bounds[op]:bounds[op + 1]]
+        return values
+
+    return Op(
+        id=a.id[op], name=texts[0] or "", run_ns=a.run_ns[op],
+        temporary_bytes=a.temporary_bytes[op],
+        resident_bytes=a.resident_bytes[op], outputs=a.bytes[first:end],
+        final=[t - first for t in range(first, end) if a.is_final[t]],
+        may_reuse=[t - first for t in range(first, end) if a.may_reuse[t]],
+        inputs=[(a.id[a.producer[t]], t - begin[a.producer[t]])
+                for t in row("input")],
+        control=[a.id[before] for before in row("control")],
+        parameters=row("parameter"), device=texts[1], group=texts[2])
 
 
 def _add_control(builder: Any, op: int, before: int) -> int:

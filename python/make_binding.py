@@ -17,7 +17,7 @@ import cffi
 # where the library has turned a text ("2us") into a number.
 OPTIONS = """
 typedef struct regal_options {
-  int64_t latency, bandwidth, memory_limit;
+  int64_t latency, bandwidth, memory_limit, max_input;
   ...;
 } regal_options;
 """

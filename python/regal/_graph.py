@@ -7,6 +7,7 @@ that `add_op` returned, or positions in the file. Where a reader joined nodes,
 some ids have no op; `Graph.ids` has those that have one, ascending, and `names`,
 `ops` and the arrays are in the order of `ids`.
 """
+import sys
 import threading
 import types
 from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional,
@@ -238,11 +239,12 @@ class Graph(Unchanging):
         or compressed, or a graph of an archive, "ARCHIVE:NAME".
 
         Keyword arguments are the options of groups "reading" and "limits", such
-        as `dim="batch=8"` or `roofline="a100"`.
+        as `dim="batch=8"` or `roofline="a100"`. The path "-" is stdin.
         """
+        if path == "-":  # by Python, which may have read ahead, and hears Ctrl-C
+            return cls.loads(sys.stdin.buffer.read(), "stdin", **reading)
         context = Context()
-        options = Options(context)
-        options.update(reading, ("reading", "limits"), "Graph.load")
+        options = _reading(context, reading, "Graph.load")
         return cls._of(context, context.make(
             "regal_graph",
             lambda c, place: lib.regal_graph_load(c, path_bytes(path),
@@ -254,8 +256,7 @@ class Graph(Unchanging):
               name: str = "bytes", **reading: Any) -> "Graph":
         """The same from memory; `name` stands for the path in messages."""
         context = Context()
-        options = Options(context)
-        options.update(reading, ("reading", "limits"), "Graph.loads")
+        options = _reading(context, reading, "Graph.loads")
         memory = ffi.from_buffer(data)
         return cls._of(context, context.make(
             "regal_graph",
@@ -493,6 +494,14 @@ class Graph(Unchanging):
     def to_networkx(self) -> Any:
         """A networkx MultiDiGraph whose nodes are ids (see from_networkx)."""
         return networkx_of(self)
+
+
+def _reading(context: Context, given: Dict[str, Any], where: str) -> Options:
+    """The options of a call that reads a graph."""
+    options = Options(context)
+    options.update(given, ("reading", "limits"), where)
+    lib.regal_set_max_input(context.pointer, options.pointer.max_input)
+    return options
 
 
 def _op(a: Any, op: int, texts: Tuple[Optional[str], Optional[str],

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs: built, from arrays and networkx, read, written, refused."""
 import copy
+import gzip
+import os
 import pickle
 import threading
 
@@ -325,6 +327,30 @@ def test_reading_options(demo):
     with pytest.raises(regal.InputError,
                        match="unknown option --no-such-option"):
         regal.Graph.loads(b"", no_such_option=3)
+
+
+def test_the_limit_of_inputs_is_kept(tmp_path):
+    path = tmp_path / "g.json"
+    plain().save(path)
+    packed = tmp_path / "g.json.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    for given in (path, packed):
+        assert len(regal.Graph.load(given, max_input="1KiB")) == 2
+        with pytest.raises(regal.InputError, match="larger than 9 B"):
+            regal.Graph.load(given, max_input=9)
+    with pytest.raises(regal.InputError, match="9 B"):
+        regal.Graph.loads(packed.read_bytes(), max_input=9)
+
+
+def test_graphs_come_from_stdin(tmp_path, monkeypatch):
+    plain().save(tmp_path / "g.json")
+    with open(tmp_path / "g.json") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert regal.Graph.load("-").ops == plain().ops
+    with open(os.devnull) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        with pytest.raises(regal.InputError, match="^stdin: the file is empty"):
+            regal.Graph.load("-")
 
 
 def test_notes(demo):

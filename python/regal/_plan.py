@@ -325,6 +325,7 @@ class Plan(Unchanging):
         is also written to `path` if that is given."""
         if path is not None:
             self._save_page(path, title)
+        if path is not None and path != "-":  # which is stdout
             with open(path, encoding="utf-8") as page:
                 return page.read()
         with tempfile.TemporaryDirectory() as folder:

@@ -86,7 +86,8 @@ class _Running:
                 if not isinstance(event, Progress):
                     return int(event), failure
                 if progress is not None and failure is None:
-                    if progress(event) is False:
+                    answer = progress(event)
+                    if isinstance(answer, (bool, np.bool_)) and not answer:
                         self._stop()
             except KeyboardInterrupt:  # by a handler of the caller
                 self._stop()

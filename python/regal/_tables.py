@@ -67,7 +67,7 @@ _TYPES = enum_names("regal_option_type", "REGAL_OPTION_")
 def options() -> List[OptionInfo]:
     """All options, with their groups. `optimize` takes those of the groups
     objective, search, brkga and anneal, `Machine` those of machine,
-    `Graph.load` those of reading."""
+    `Graph.load` those of reading and limits."""
     rows = (lib.regal_option_at(i) for i in range(lib.regal_option_count()))
     return [OptionInfo(
         decode(row.name) or "", _TYPES[row.type],

@@ -278,6 +278,10 @@ def test_pages(plan, tmp_path):
         plan.to_html(tmp_path / "absent" / "page.html")
 
 
+def test_a_page_on_stdout(plan, capfd):
+    assert plan.to_html("-") == plan.to_html() == capfd.readouterr().out
+
+
 def test_a_page_shows_what_the_caller_expects(plan):
     assert plan.expected_ns == 0
     assert '"expected":' not in plan.to_html()

@@ -69,10 +69,11 @@ def test_progress(demo):
     assert seen[0].bound <= plan.runtime_ns and seen[0].fits
 
 
-def test_progress_ends_the_search(demo):
+@pytest.mark.parametrize("no", [False, np.False_])
+def test_progress_ends_the_search(demo, no):
     began = time.monotonic()
     plan = regal.optimize(demo, regal.Machine(**MACHINE), time=60,
-                          progress=lambda report: False)
+                          progress=lambda report: no)
     assert plan.stop == "interrupt"
     assert time.monotonic() - began < 30
 

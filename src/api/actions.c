@@ -112,6 +112,9 @@ regal_status regal_actions_create(regal_context *context,
                                   const regal_problem *problem,
                                   const regal_options *options,
                                   regal_actions **actions) {
+  REGAL_TRY(regal_need(context, problem && options && actions,
+                       "actions need a problem, options and a place to put "
+                       "them"));
   regal_actions *made = regal_alloc(context, 1, sizeof *made);
   if (!made)
     return regal_fail_memory(context);
@@ -244,6 +247,8 @@ static void write_head(regal_text *text, const regal_actions *actions,
 regal_status regal_actions_save(regal_context *context,
                                 const regal_actions *actions,
                                 const char *path) {
+  REGAL_TRY(regal_need(context, actions && path,
+                       "saving actions needs them and a path"));
   const regal_policy_config *config = &actions->guide->config;
   const uint8_t *action = actions->choices.actions;
   const regal_guide_odds *odds = actions->choices.odds;

@@ -238,9 +238,14 @@ regal_status regal_dataset_split_like(regal_dataset *dataset,
   if (!dataset)
     return REGAL_MISUSE;
   splitting s = {.context = dataset->context, .alone = UINT32_MAX};
+  REGAL_TRY(regal_need(s.context, like || !like_count,
+                       "splitting like other datasets needs them"));
   REGAL_TRY(regal_dataset_need_figures(dataset));
-  for (size_t i = 0; i < like_count; i++)
+  for (size_t i = 0; i < like_count; i++) {
+    REGAL_TRY(regal_need(s.context, like[i],
+                         "splitting like other datasets needs them"));
     REGAL_TRY(regal_dataset_need_figures(like[i]));
+  }
   regal_names_init(&s.families, s.context);
   regal_status status = fill_splitting(&s, dataset, like, like_count);
   if (status == REGAL_OK)

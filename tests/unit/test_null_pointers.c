@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "regal_data.h"
+#include "regal_train.h"
 #include "support/sample.h"
 
 static regal_context *context;
@@ -133,6 +135,22 @@ static void reports_refuse_them(void **state) {
   assert_string_equal(regal_error(context), "result 1 of a page is NULL");
 }
 
+static void actions_and_datasets_refuse_them(void **state) {
+  (void)state;
+  regal_actions *actions;
+  regal_dataset *dataset;
+  const regal_dataset *const none[] = {NULL};
+  ALL_REFUSED(regal_actions_create, problem, options, &actions);
+  REFUSED(regal_actions_save(NULL, NULL, "a"));
+  REFUSED(regal_actions_save(context, NULL, "a"));
+  assert_int_equal(regal_dataset_open(context, NULL, &dataset), REGAL_OK);
+  REFUSED(regal_dataset_split_like(dataset, NULL, 1, 1));
+  REFUSED(regal_dataset_split_like(dataset, none, 1, 1));
+  assert_string_equal(regal_error(context),
+                      "splitting like other datasets needs them");
+  regal_dataset_free(dataset);
+}
+
 static void tables_end(void **state) {
   (void)state;
   assert_null(regal_method_at(regal_method_count()).name);
@@ -146,6 +164,7 @@ int main(void) {
       cmocka_unit_test(proposals_refuse_them),
       cmocka_unit_test(files_refuse_them),
       cmocka_unit_test(reports_refuse_them),
+      cmocka_unit_test(actions_and_datasets_refuse_them),
       cmocka_unit_test(tables_end),
   };
   return cmocka_run_group_tests_name("null pointers", tests, set_up, tear_down);

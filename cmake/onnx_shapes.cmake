@@ -42,9 +42,14 @@ if(REGAL_ONNX_SHAPES AND NOT onnx_missing)
     src/format/onnx_shapes/opsets.cc)
   set_source_files_properties(${REGAL_ONNX_SHAPES_SOURCES} PROPERTIES
     COMPILE_DEFINITIONS "ONNX_NAMESPACE=onnx;ONNX_ML=1"
-    INCLUDE_DIRECTORIES "${REGAL_ONNX_INCLUDES}"
     # Its runtime part is not there when a C compiler links.
     COMPILE_OPTIONS "-fno-sanitize=vptr")
+  # CMake 4 makes /usr/include an -isystem here: #include_next <stdlib.h> would
+  # find nothing after it.
+  if(NOT REGAL_ONNX_INCLUDES IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    set_source_files_properties(src/format/onnx/inference.cc PROPERTIES
+      INCLUDE_DIRECTORIES "${REGAL_ONNX_INCLUDES}")
+  endif()
   list(APPEND REGAL_DEPENDENCIES ${REGAL_ONNX_LIBRARY}
     ${REGAL_ONNX_PROTO_LIBRARY} ${REGAL_PROTOBUF_LIBRARY} stdc++)
   set(REGAL_PC_LIBRARIES "-lonnx -lonnx_proto -lprotobuf -lstdc++")

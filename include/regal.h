@@ -22,7 +22,8 @@
  * Conventions
  *  - Every call that can fail returns a regal_status. If it is not REGAL_OK,
  *    regal_error(context) returns a one-line message, and the outputs are
- *    unchanged.
+ *    unchanged. It refuses null pointers. The other calls only read an object,
+ *    which must be there; indices must be within it.
  *  - The library never prints, exits or aborts. Files are written to a
  *    temporary name and renamed, so no file is left incomplete.
  *  - A context, and everything created from it, may be used by one thread at a
@@ -677,6 +678,7 @@ typedef struct regal_method_info {
   const char *name, *help, *budget; /* what its budget means, or "none" */
 } regal_method_info;
 
+/* Beyond the last all pointers are NULL; so it is with decoders. */
 REGAL_API size_t regal_method_count(void);
 REGAL_API regal_method_info regal_method_at(size_t index);
 

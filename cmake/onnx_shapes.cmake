@@ -47,7 +47,7 @@ if(REGAL_ONNX_SHAPES AND NOT onnx_missing)
   # CMake 4 makes /usr/include an -isystem here: #include_next <stdlib.h> would
   # find nothing after it.
   if(NOT REGAL_ONNX_INCLUDES IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
-    set_source_files_properties(src/format/onnx/inference.cc PROPERTIES
+    set_source_files_properties(${REGAL_ONNX_SHAPES_SOURCES} PROPERTIES
       INCLUDE_DIRECTORIES "${REGAL_ONNX_INCLUDES}")
   endif()
   list(APPEND REGAL_DEPENDENCIES ${REGAL_ONNX_LIBRARY}

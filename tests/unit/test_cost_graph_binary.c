@@ -262,7 +262,8 @@ static void test_field_numbers(void **state) {
                 {"regal_run_ns", 1000},
                 {"regal_parameter", 1001},
                 {"regal_device", 1002},
-                {"regal_group", 1003}};
+                {"regal_group", 1003},
+                {"op", 1999}};
   const ProtobufCMessageDescriptor *node =
       &regal__cost_graph_def__node__descriptor;
   (void)state;

@@ -77,6 +77,9 @@ MODELS = {
     "no elements": (
         Calls(lambda m, a: torch.cat([a[:0].exp().sin(), a.cos()[:0].exp(), a])),
         (X,)),
+    "views of several": (
+        Calls(lambda m, a: [t * 2 for t in torch.broadcast_tensors(
+            a.sin().cos().exp(), a[0].exp())]), (X,)),
     "several results": (
         Calls(lambda m, a: [v * 2 for v in a.topk(3)] + [a.sort()[0] + 1]),
         (X,)),

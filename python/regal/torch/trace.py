@@ -114,8 +114,10 @@ class Traced:
         self, node: Node, reads: List[torch.Tensor]
     ) -> List[torch.Tensor]:
         """Those that the value of a host node does not lie in. One of several
-        results does not need the others."""
-        if node.target is operator.getitem:
+        results of a kernel does not need the others; one of several views
+        (`broadcast_tensors`) is made with the others."""
+        is_part = node.target is operator.getitem
+        if is_part and node.args[0] not in self._also_read:
             return []
         mine = self.buffers_of[node]
         return [t for t in reads if self.buffer_of(t) not in mine]

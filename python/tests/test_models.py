@@ -2,6 +2,7 @@
 """Models of all kinds on workers of the CPU: results, gradients, and what a
 model writes are those of the model itself."""
 import copy
+import dataclasses
 import gc
 import random
 import threading
@@ -135,6 +136,18 @@ def shared():
     return model
 
 
+def placed_twice():
+    linear, norm = nn.Linear(8, 8), nn.BatchNorm1d(8)
+    return nn.Sequential(linear, norm, nn.Sequential(linear, nn.ReLU()), norm)
+
+
+def replace(model, x):
+    """The backward pass needs what the buffers were before."""
+    y = model.f(x) * model.mean
+    model.mean, model.last = 0.9 * model.mean + y.detach().mean(0), model.mean
+    return y * model.mean
+
+
 def careful(model, x):
     """Looks at values where there are some."""
     if not torch.compiler.is_compiling() and bool((x > 99).any()):
@@ -156,6 +169,10 @@ TRAINED = {
         Calls(lambda m, a: m.f.bias + 0 * a.sum(), f=nn.Linear(8, 8)), (X,)),
     "careful": (Calls(careful, f=nn.Linear(8, 8)), (X,)),
     "batch normalisation": MODELS["batch normalisation"],
+    "a part in two places": (placed_twice(), (X,)),
+    "buffers that are replaced": (
+        Calls(replace, f=nn.Linear(8, 8), mean=torch.ones(8),
+              last=torch.zeros(8)), (X,)),
     "tied": MODELS["tied"],
     "frozen": (frozen(), (X,)),
     "a part that is not used": (
@@ -205,6 +222,43 @@ def test_a_training_step_does_what_the_model_does(name):
             torch.testing.assert_close(
                 list(model.buffers()), list(same.buffers()))
     assert all(p.grad is None for p in model.parameters())
+
+
+def test_a_capture_leaves_the_model_its_tensors():
+    model = placed_twice()
+    before = list(map(id, [*model.parameters(), *model.buffers()]))
+    rt.capture(model, (X,), train=True, costs="h200")
+    assert before == list(map(id, [*model.parameters(), *model.buffers()]))
+
+
+def write(model, x, sums, calls):
+    sums[1:3].add_(x[:2])
+    calls += 1
+    return model.f(x) * calls + sums
+
+
+def test_a_training_step_writes_its_arguments():
+    model = Calls(write, f=nn.Linear(8, 8))
+    captured = rt.capture(model, (X, X + 1, torch.ones(())), train=True,
+                          loss=loss_of, costs="h200")
+    run = rt.apply(next(plans_of(captured, 2)), on="cpu")
+    given, same = [X, X + 2, torch.zeros(())], [X, X + 2, torch.zeros(())]
+    for _ in range(2):
+        loss = loss_of(model(*same))
+        expected = [loss, *torch.autograd.grad(loss, list(model.parameters()))]
+        torch.testing.assert_close(run(*given), expected)
+        torch.testing.assert_close(given, same)
+
+
+def test_parts_that_are_compiled_are_taken_apart():
+    part = nn.Linear(8, 8)
+    compiled = torch.compile(part, backend="eager")
+    model = Calls(lambda m, a: compiled(a).sin(), f=part)
+    captured = rt.capture(model, (X,), train=True, costs="h200")
+    run = rt.apply(next(plans_of(captured, 1)), on="cpu")
+    loss = part(X).sin().square().mean()
+    expected = [loss, *torch.autograd.grad(loss, list(part.parameters()))]
+    torch.testing.assert_close(run(X), expected)
 
 
 class Mixed(nn.Module):
@@ -271,6 +325,63 @@ def test_models_that_need_values_are_refused(function, train):
     model = Calls(function, f=nn.Linear(8, 8))
     with pytest.raises(ValueError, match="a value of a tensor decides"):
         rt.capture(model, (X,), train=train, costs="h200")
+
+
+@dataclasses.dataclass
+class Pair:
+    x: torch.Tensor
+
+
+REFUSED = {
+    "argument 0 is a torch.sparse_coo tensor; a plan needs dense ones": (
+        lambda m, a: m.f(a @ m.f.weight), (X.to_sparse(),), (False, True)),
+    "argument 0 is a nested tensor": (
+        lambda m, a: m.f(a).values(),
+        (torch.nested.nested_tensor([X, X[:2]], layout=torch.jagged),),
+        (False, True)),
+    "argument 0 is a Pair with tensors: register it by torch.export": (
+        lambda m, pair: m.f(pair.x), (Pair(X),), (False, True)),
+    "the gradient of e.weight is a torch.sparse_coo tensor": (
+        lambda m, a: m.f(m.e(a)), (torch.tensor([1, 2, 0, 1]),), (True,)),
+    "no graph of the model: TypeError: unhashable type: 'Pair'": (
+        lambda m, a: Pair(m.f(a)), (X,), (False,)),
+    "the model replaces last, .* shape \\(8,\\), by None": (
+        lambda m, a: (setattr(m, "last", None), m.f(a))[1], (X,), (True,)),
+    "no graph of the training step: RuntimeError: Found a graph input that "
+    "requires gradients, and received a mutation": (
+        lambda m, a: m.f(a) + nn.functional.embedding(
+            torch.tensor([1, 2, 0, 1]), m.e.weight, max_norm=1.0), (X,), (True,)),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_has_no_graph_is_refused_with_one_message(message):
+    function, args, trained = REFUSED[message]
+    for train in trained:
+        model = Calls(function, f=nn.Linear(8, 8), last=torch.zeros(8),
+                      e=nn.Embedding(4, 8, sparse=True))
+        with pytest.raises(ValueError, match=message) as refused:
+            rt.capture(model, args, train=train, costs="h200")
+        assert "\n" not in str(refused.value)
+
+
+def test_ops_that_have_ops_of_their_own_have_an_estimate():
+    """Of attention with a score that is a function, and of both branches."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    mask = create_block_mask(
+        lambda b, h, i, j: i >= j, None, None, 4, 4, device="cpu")
+
+    def run_ns_of(name, function, *args):
+        captured = rt.capture(Calls(function, f=nn.Linear(8, 8)), args, costs="h200")
+        return {k.name: k.run_ns for k in captured.program.kernels}[name]
+
+    def attend(model, q):
+        return flex_attention(q, q, q, block_mask=mask)
+
+    assert run_ns_of("flex_attention", attend, X.reshape(1, 1, 4, 8)) > 0
+    assert run_ns_of("cond", lambda m, a: torch.cond(
+        a.sum() > 0, lambda t: m.f(t), lambda t: m.f(t).sin(), (a,)), X) > 0
 
 
 def test_other_arguments_than_those_of_the_capture_are_refused():

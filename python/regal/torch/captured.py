@@ -26,6 +26,7 @@ from .models import (
     fake_tensors,
     fakes_of,
     joint,
+    refusing,
     without_autocast,
 )
 from .roofline import estimate
@@ -107,10 +108,11 @@ class _Values(torch.fx.Interpreter):
 def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
     """Each op of aten as a kernel."""
     interpreter = _Values(gm)
-    with fake_tensors() as fake, torch.no_grad():
+    no_sizes = refusing("an op of the model has no known sizes")
+    with no_sizes, fake_tensors() as fake, torch.no_grad():
         interpreter.run(
             *(
-                fake.from_tensor(a) if isinstance(a, torch.Tensor) else a
+                fake.from_tensor(a.detach()) if isinstance(a, torch.Tensor) else a
                 for a in args
             )
         )

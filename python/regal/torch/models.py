@@ -35,6 +35,23 @@ from torch.utils import _pytree as pytree
 from .slots import empty_like, without_repeats
 
 
+class Refused(ValueError):
+    """There is no graph of the model; the message says why."""
+
+
+@contextlib.contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Inside, whatever PyTorch cannot do, in whichever of its parts, is refused
+    with a message of one line."""
+    try:
+        yield
+    except Refused:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [""]
+        raise Refused(f"{what}: {type(error).__name__}: {lines[0]}") from error
+
+
 @contextlib.contextmanager
 def without_values() -> Iterator[None]:
     """Inside, whoever needs the value of a tensor is told why it has none."""
@@ -46,7 +63,7 @@ def without_values() -> Iterator[None]:
         GuardOnDataDependentSymNode,
     ) as error:
         needed = getattr(error, "func", None) or error.cond
-        raise ValueError(
+        raise Refused(
             f"a value of a tensor decides what runs, or a size: {needed}; "
             "a plan is for one graph with known sizes"
         ) from error
@@ -249,6 +266,40 @@ def check_arguments(args: Any, name: str) -> None:
         )
 
 
+def _check_dense(what: str, value: Any) -> None:
+    """Sparse and nested tensors have no storage of one size."""
+    for tensor in pytree.tree_leaves(value):
+        if isinstance(tensor, torch.Tensor) and (
+            tensor.layout is not torch.strided or tensor.is_nested
+        ):
+            kind = "nested" if tensor.is_nested else str(tensor.layout)
+            raise Refused(f"{what} is a {kind} tensor; a plan needs dense ones")
+
+
+def _has_tensors(value: Any) -> bool:
+    inside = getattr(value, "__dict__", {}).values()
+    return any(isinstance(v, torch.Tensor) for v in inside)
+
+
+def _check_inputs(model: torch.nn.Module, call: Call) -> None:
+    for at, leaf in enumerate(call.leaves):
+        _check_dense(f"argument {at}", leaf)
+        if not isinstance(leaf, torch.Tensor) and _has_tensors(leaf):
+            raise Refused(
+                f"argument {at} is a {type(leaf).__name__} with tensors: "
+                "register it by torch.export.register_dataclass or "
+                "torch.utils._pytree.register_pytree_node"
+            )
+    for kept in (model.named_parameters(), model.named_buffers()):
+        for name, tensor in kept:
+            _check_dense(name, tensor)
+
+
+def _check_graph(gm: torch.fx.GraphModule) -> None:
+    for node in gm.graph.nodes:
+        _check_dense(f"{node.name} of the graph", node.meta.get("val"))
+
+
 #: A graph, the values of its inputs, and how calls lie in it.
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
 
@@ -269,10 +320,13 @@ def _apart(model: torch.nn.Module, call: Call) -> Tuple[tuple, Dict[str, Any]]:
 
 def exported(model: torch.nn.Module, call: Call) -> Model:
     """The graph of torch.export."""
-    with torch.no_grad(), without_values():
+    _check_inputs(model, call)
+    no_graph = refusing("torch.export has no graph of the model")
+    with no_graph, torch.no_grad(), without_values():
         args, kwargs = _apart(model, call)
         found = torch.export.export(model, args, kwargs, strict=False)
         found = found.run_decompositions({})
+    _check_graph(found.graph_module)
     kept = {**found.state_dict, **found.constants}
     values: List[Any] = []
     signature = Signature(call, [], [])
@@ -299,6 +353,9 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
 
 # -- Training ------------------------------------------------------------------
 
+_NO_STEP = "AOTAutograd has no graph of the training step"
+
+
 
 def mean_square(result: Any) -> torch.Tensor:
     """The default loss: the mean square of all floating results."""
@@ -308,7 +365,7 @@ def mean_square(result: Any) -> torch.Tensor:
         if isinstance(t, torch.Tensor) and t.is_floating_point()
     ]
     if not found:
-        raise ValueError("the model returns no floating tensor: give a loss")
+        raise Refused("the model returns no floating tensor: give a loss")
     return torch.stack(found).sum()
 
 
@@ -333,6 +390,9 @@ class _Step(torch.nn.Module):
         self.leaves, self._spec = call.leaves, call.spec
         self.is_tensor = [isinstance(x, torch.Tensor) for x in self.leaves]
         own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+        self._name_of = _attributes(model, own)
+        #: Buffers that the model replaces, as by `self.mean = ...`.
+        self._replaced: List[str] = []
         self.trained = self._with_gradient(own)
         self._names = [*self.trained, *(n for n in own if n not in self.trained)]
         self._parts = torch.nn.ParameterList(own[n] for n in self.trained)
@@ -350,18 +410,24 @@ class _Step(torch.nn.Module):
         """Parameters that the loss depends on; found on fake tensors."""
         with fake_tensors() as fake, torch.enable_grad():
             given = {name: fake.from_tensor(t) for name, t in own.items()}
-            found = self._call(given, map(fake.from_tensor, self.tensors))
+            found, new = self._call(given, map(fake.from_tensor, self.tensors))
+            self._replaced = _replaced_by(new, given)
             wanted = [name for name, t in given.items() if t.requires_grad]
             if not wanted or not found.requires_grad:
-                raise ValueError(
+                raise Refused(
                     "the loss depends on no parameter that requires a gradient"
                 )
             gradients = torch.autograd.grad(
                 found, [given[name] for name in wanted], allow_unused=True
             )
+        for name, gradient in zip(wanted, gradients):
+            _check_dense(f"the gradient of {name}", gradient)
         return [n for n, g in zip(wanted, gradients) if g is not None]
 
-    def _call(self, own: Dict[str, Any], tensors: Any) -> torch.Tensor:
+    def _call(
+        self, own: Dict[str, Any], tensors: Any
+    ) -> Tuple[torch.Tensor, Dict[str, Any]]:
+        """The loss, and what the model replaced by name."""
         rest = iter(tensors)
         leaves = [
             next(rest) if known else x
@@ -371,41 +437,84 @@ class _Step(torch.nn.Module):
         with contextlib.ExitStack() as stack:
             for given in self._autocasts:
                 stack.enter_context(torch.autocast(**given, cache_enabled=False))
+            given = {at: own[name] for at, name in self._name_of.items()}
+            used = dict(given)  # written by the call
             result = torch.func.functional_call(
-                self._model[0], own, args, kwargs
+                self._model[0], used, args, kwargs, tie_weights=False
             )
             found = self._loss(result)
         if not isinstance(found, torch.Tensor) or found.numel() != 1:
-            raise ValueError(f"the loss is {_describe(found)}, expected a number")
-        return found.reshape(())
+            raise Refused(f"the loss is {_describe(found)}, expected a number")
+        new = {
+            self._name_of[at]: used[at]
+            for at, old in given.items()
+            if used[at] is not old
+        }
+        return found.reshape(()), new
 
     def forward(self, *tensors: torch.Tensor) -> Tuple[torch.Tensor]:
         parts = [p.view(p.shape) if self.has_views else p for p in self._parts]
         own = dict(zip(self._names, [*parts, *self.buffers()]))
-        return (self._call(own, tensors),)
+        # The backward pass may need what was there before.
+        copies = {name: own[name].clone() for name in self._replaced}
+        loss, new = self._call({**own, **copies}, tensors)
+        with torch.no_grad():
+            for name, value in new.items():
+                own[name].copy_(value)
+        return (loss,)
+
+
+def _attributes(
+    model: torch.nn.Module, own: Dict[str, torch.Tensor]
+) -> Dict[str, str]:
+    """The name in `own` of the tensor that each attribute of a module has. A
+    module that has two names is here once: `functional_call` would put tensors
+    into it twice, and leave those of the first time there."""
+    name_of = {tensor: name for name, tensor in own.items()}
+    return {
+        at: name_of[tensor]
+        for prefix, module in model.named_modules()
+        for kept in (module.named_parameters, module.named_buffers)
+        for at, tensor in kept(prefix, recurse=False, remove_duplicate=False)
+    }
+
+
+def _replaced_by(new: Dict[str, Any], old: Dict[str, Any]) -> List[str]:
+    for name, value in new.items():
+        if _describe(value) != _describe(old[name]):
+            raise Refused(
+                f"the model replaces {name}, {_describe(old[name])}, "
+                f"by {_describe(value)}"
+            )
+    return list(new)
 
 
 def _joint_graph(step: _Step) -> Tuple[torch.fx.GraphModule, Any]:
     """AOTAutograd asserts that there are as many gradients as parameters. It
     counts those of two parameters as one if they are equal, such as those of
     the two biases of an LSTM; they are two if the parameters are read by views.
+
+    Dynamo asserts that its guards hold, which they do not in AOTAutograd, for
+    parts of the model that are compiled; as what they were compiled from they
+    have a graph. It is not the first choice: `torch.cond` needs Dynamo.
     """
     from torch._functorch.aot_autograd import aot_export_module
 
     failures: List[AssertionError] = []
-    for step.has_views in (False, True):
+    for step.has_views, stance in (
+        (False, "default"), (True, "default"), (False, "force_eager"),
+    ):
         try:
-            return aot_export_module(
-                step, step.tensors, trace_joint=True, output_loss_index=0
-            )
+            with torch.compiler.set_stance(stance):
+                return aot_export_module(
+                    step, step.tensors, trace_joint=True, output_loss_index=0
+                )
         except AssertionError as error:
             failures.append(error)
     why = str(failures[0])
     if "to FakeTensors first" in why:
         why = "the model has a tensor that is no buffer: register it as a buffer"
-    raise ValueError(
-        f"AOTAutograd has no graph of the training step: {why}"
-    ) from failures[0]
+    raise Refused(f"{_NO_STEP}: {why}") from failures[0]
 
 
 def joint(
@@ -416,16 +525,34 @@ def joint(
     Results of a call: the loss, and the gradient of each parameter, None for
     those that get none.
     """
+    _check_inputs(model, call)
     autocasts = _autocasts()
-    with torch.enable_grad(), _compiling(), without_values(), _without_onednn():
-        with without_autocast():
-            step = _Step(model, call, loss, autocasts)
-            gm, names = _joint_graph(step)
+    with contextlib.ExitStack() as stack:
+        for state in (
+            refusing(_NO_STEP),
+            torch.enable_grad(),
+            _compiling(),
+            without_values(),
+            _without_onednn(),
+            without_autocast(),
+        ):
+            stack.enter_context(state)
+        step = _Step(model, call, loss, autocasts)
+        gm, names = _joint_graph(step)
+    _check_graph(gm)
     tensors = step.tensors
     values = [p.detach() for p in step.parameters()]
     place_of = {n: len(values) + at for at, (n, _) in
                 enumerate(step.named_buffers())}
     values += [*step.buffers(), *tensors]
+    inputs = [n.name for n in gm.graph.find_nodes(op="placeholder")]
+    written = {
+        **{to: place_of[name] for to, name in names.buffers_to_mutate.items()},
+        **{
+            to: inputs.index(name)
+            for to, name in names.user_inputs_to_mutate.items()
+        },
+    }
     # The results: what is written, the loss, and the gradients.
     results = list(next(n for n in gm.graph.nodes if n.op == "output").args[0])
     first = len(results) - len(step.trained)
@@ -438,7 +565,7 @@ def joint(
         are_gradients=True,
     )
     for at, node in enumerate(results[: first - 1]):
-        signature.updates[at] = place_of[names.buffers_to_mutate[node.name]]
+        signature.updates[at] = written[node.name]
     signature.written = frozenset(signature.updates.values())
     numbers = _numbers_beside(values, _constants_as_inputs(gm))
     return gm, values + numbers, signature

@@ -26,6 +26,12 @@ _NUMBERS = {
     torch.uint8: "int8",
 }
 
+#: Flops per multiplication of attention that the counter cannot call.
+_FLEXIBLE = {
+    torch.ops.higher_order.flex_attention: 2,
+    torch.ops.higher_order.flex_attention_backward: 5,
+}
+
 
 def estimate(traced: Traced, device: str) -> None:
     """Sets `run_ns` of the program's kernels for a device of --roofline."""
@@ -48,6 +54,10 @@ def _values(node: Node, traced: Traced) -> Any:
 
 def _flops(node: Node, traced: Traced) -> float:
     args, kwargs = _values(node, traced)
+    if node.target in _FLEXIBLE:
+        query, key, value = (t.shape for t in args[:3])
+        products = query[:-1].numel() * key[-2] * (query[-1] + value[-1])
+        return float(_FLEXIBLE[node.target] * products)
     with FlopCounterMode(display=False) as counter:
         node.target(*args, **kwargs)
     elements = sum(t.numel() for t in tensors_of(traced.values.get(node)))

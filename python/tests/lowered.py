@@ -119,6 +119,13 @@ class Weighted(nn.Module):
         return self.linear(x) * torch.tensor([1.0, 2.0] * 4)
 
 
+class Numbers(nn.Module):
+    """Arguments and results that are no tensors."""
+
+    def forward(self, x, how, factor, none):
+        return factor, (x * factor).sum(), none, how, x + 1
+
+
 class Normed(nn.Module):
     """Writes running means."""
 
@@ -155,6 +162,11 @@ def lower(name, model, args, train, inside=False):
         "dependencies": program.dependencies,
         "fused": sum("triton" in kernel.name for kernel in program.kernels),
         "early": sorted(traced.early_names),
+        "inputs": len(traced.placeholders),
+        "results": [
+            "tensor" if isinstance(r, torch.fx.Node) else r
+            for r in traced.result_nodes
+        ],
         "written": [
             traced.placeholders.index(node) for node in traced.written_inputs
         ],
@@ -194,6 +206,7 @@ def main():
     lower("branches", Branches().eval(), (image,), False)
     lower("step", Branches(), (image,), True)
     lower("weighted", Weighted(), (x,), True)
+    lower("numbers", Numbers(), (x, "twice", 3, None), False)
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
 

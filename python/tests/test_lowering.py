@@ -37,6 +37,12 @@ def test_any_result_is_kept(lowered):
     assert odd["fused"] >= 3  # the normalisation, the buffer, the sum
 
 
+def test_arguments_and_results_that_are_no_tensors_stay(lowered):
+    numbers = lowered["numbers"]
+    assert numbers["inputs"] == 1 and numbers["fused"] >= 1
+    assert numbers["results"] == [3, "tensor", None, "twice", "tensor"]
+
+
 def test_constants_of_a_training_step_are_inputs(lowered):
     assert lowered["weighted"]["fused"] >= 1
 

@@ -20,6 +20,7 @@ from . import cuda
 from .measure import measure
 from .models import (
     Call,
+    Refused,
     Signature,
     check_model,
     exported,
@@ -129,15 +130,26 @@ def _fused(gm: torch.fx.GraphModule, values: Sequence[Any]) -> Traced:
                 'level="inductor" needs a model and arguments on a GPU; a tensor '
                 f"is on the {tensor.device.type}"
             )
-    traced = Traced(fused_kernels(gm, fakes_of(values)))
-    found = len(traced.placeholders), len(traced.result_nodes)
-    output = next(n for n in gm.graph.nodes if n.op == "output")
+    output = gm.graph.output_node()
+    results = list(output.args[0])
+    # Inductor takes no numbers and no text.
+    output.args = ([r for r in results if isinstance(r, Node)],)
+    if all(r.op == "placeholder" for r in output.args[0]):
+        raise Refused("the model computes nothing")
     expected = len(values), len(output.args[0])
+    kernels = fused_kernels(gm, fakes_of(values))
+    traced = Traced(kernels)
+    found = len(traced.placeholders), len(traced.result_nodes)
     if found != expected:
         raise RuntimeError(
             f"Inductor's kernels have {found[0]} inputs and {found[1]} results, "
             f"expected {expected[0]} and {expected[1]}"
         )
+    computed = iter(traced.result_nodes)
+    traced.output.args = (
+        [next(computed) if isinstance(r, Node) else r for r in results],
+    )
+    kernels.recompile()
     return traced
 
 

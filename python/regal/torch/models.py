@@ -326,20 +326,27 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
         args, kwargs = _apart(model, call)
         found = torch.export.export(model, args, kwargs, strict=False)
         found = found.run_decompositions({})
-    _check_graph(found.graph_module)
+    gm = found.graph_module
+    _check_graph(gm)
     kept = {**found.state_dict, **found.constants}
     values: List[Any] = []
     signature = Signature(call, [], [])
     #: Inputs by name; arguments and what the model holds may share one.
     place_of: Dict[Tuple[bool, str], int] = {}
-    for place, spec in enumerate(found.graph_signature.input_specs):
+    inputs = gm.graph.find_nodes(op="placeholder")
+    for node, spec in zip(inputs, found.graph_signature.input_specs):
         if spec.kind.name == "USER_INPUT":
-            values.append(call.leaves[len(signature.places)])
-            signature.places.append(place)
-            place_of[True, spec.arg.name] = place
+            leaf = call.leaves[len(signature.places)]
+            if not isinstance(leaf, torch.Tensor):
+                signature.places.append(None)  # it is built in
+                gm.graph.erase_node(node)
+                continue
+            signature.places.append(len(values))
+            place_of[True, spec.arg.name] = len(values)
+            values.append(leaf)
         else:
+            place_of[False, spec.target] = len(values)
             values.append(kept[spec.target])
-            place_of[False, spec.target] = place
     for at, spec in enumerate(found.graph_signature.output_specs):
         if spec.kind.name.endswith("MUTATION"):
             is_argument = spec.kind.name == "USER_INPUT_MUTATION"
@@ -348,7 +355,8 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
             signature.returned.append(at)
     signature.written = frozenset(signature.updates.values())
     signature.result = found.call_spec.out_spec
-    return found.graph_module, values, signature
+    gm.recompile()
+    return gm, values, signature
 
 
 # -- Training ------------------------------------------------------------------

@@ -126,6 +126,23 @@ class Numbers(nn.Module):
         return factor, (x * factor).sum(), none, how, x + 1
 
 
+@torch.library.custom_op("regal_tests::triple", mutates_args=("to",))
+def triple(x: torch.Tensor, to: torch.Tensor) -> None:
+    to.copy_(3 * x)
+
+
+triple.register_fake(lambda x, to: None)
+
+
+class Tripled(nn.Module):
+    """With an op that has no result."""
+
+    def forward(self, x):
+        to = torch.zeros_like(x)
+        triple(x.sin(), to)
+        return to + 1
+
+
 class Normed(nn.Module):
     """Writes running means."""
 
@@ -186,6 +203,18 @@ def refuse_a_model_on_the_cpu(x):
         print(json.dumps({"name": "refused", "why": str(error)}), flush=True)
 
 
+class Chosen(nn.Module):
+    def forward(self, x):
+        return x[(x > 0).nonzero()[:, 0]]
+
+
+def refuse_a_size_that_values_decide(x):
+    try:
+        lower("chosen", Chosen(), (x,), False)
+    except ValueError as error:
+        print(json.dumps({"name": "chosen", "why": str(error)}), flush=True)
+
+
 MODE = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
 
 
@@ -206,6 +235,8 @@ def main():
     lower("branches", Branches().eval(), (image,), False)
     lower("step", Branches(), (image,), True)
     lower("weighted", Weighted(), (x,), True)
+    refuse_a_size_that_values_decide(x)
+    lower("tripled", Tripled(), (x,), False)
     lower("numbers", Numbers(), (x, "twice", 3, None), False)
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)

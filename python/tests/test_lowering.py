@@ -31,6 +31,19 @@ def test_a_model_on_the_cpu_is_refused(lowered):
     assert lowered["refused"]["why"].endswith("a tensor is on the cpu")
 
 
+def test_a_size_that_values_decide_is_refused(lowered):
+    assert "a value of a tensor decides" in lowered["chosen"]["why"]
+
+
+def test_an_op_without_results_waits_and_is_waited_for(lowered):
+    tripled = lowered["tripled"]
+    (at,) = [
+        at for at, name in enumerate(tripled["kernels"]) if name.startswith("triple")
+    ]
+    assert tripled["dependencies"][at]
+    assert at in tripled["dependencies"][-1]
+
+
 def test_any_result_is_kept(lowered):
     """There are as many inputs and results as before, which `_fused` checks."""
     odd = lowered["odd"]

@@ -29,6 +29,7 @@ from .models import (
     joint,
     refusing,
     without_autocast,
+    without_values,
 )
 from .roofline import estimate
 from .slots import copy_of, without_repeats
@@ -137,7 +138,9 @@ def _fused(gm: torch.fx.GraphModule, values: Sequence[Any]) -> Traced:
     if all(r.op == "placeholder" for r in output.args[0]):
         raise Refused("the model computes nothing")
     expected = len(values), len(output.args[0])
-    kernels = fused_kernels(gm, fakes_of(values))
+    fakes = fakes_of(values)
+    with refusing("Inductor has no kernels of the model"), without_values():
+        kernels = fused_kernels(gm, fakes)
     traced = Traced(kernels)
     found = len(traced.placeholders), len(traced.result_nodes)
     if found != expected:

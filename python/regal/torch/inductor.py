@@ -2,7 +2,7 @@
 """Inductor's fused kernels as an FX graph.
 
 Inductor can write its wrapper as an FX graph instead of Python source
-(``WrapperFxCodegen``). Two things of that converter are replaced here:
+(``WrapperFxCodegen``). Three things of that converter are replaced here:
 
 - It launches a Triton kernel by Triton's own function with the block sizes of
   the first configuration, and loses the number of warps. Here a node launches
@@ -10,6 +10,7 @@ Inductor can write its wrapper as an FX graph instead of Python source
   the same configurations. `TritonLaunch.tune` chooses among them.
 - It waits for each kernel's compilation before it submits the next one. Here
   kernels are submitted while the graph is made, and awaited at its end.
+- It looks for the result of an op of the user's that has none.
 
 Everything that depends on Inductor's internals is in this file. What it cannot
 convert raises ``Unsupported``; the caller then uses plain Inductor.
@@ -199,6 +200,12 @@ class _Converter(wrapper_fxir.FxConverter):
         self.gm.graph.call_function(
             launch, tuple(map(self._argument, line.call_args, raw_args))
         )
+
+    def _generate_unbacked_symbol_defs(self, line: Any) -> None:
+        """Of an op with no result, such as one of the user's that only writes
+        its arguments, there is nothing to take sizes of."""
+        if line.unbacked_bindings:
+            super()._generate_unbacked_symbol_defs(line)
 
     def _argument(self, arg: Any, raw_arg: Any) -> Any:
         """An argument of a launch: the node of a buffer, or a number. Text that

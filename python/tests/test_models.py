@@ -345,7 +345,7 @@ REFUSED = {
         lambda m, a: m.f(m.e(a)), (torch.tensor([1, 2, 0, 1]),), (True,)),
     "no graph of the model: TypeError: unhashable type: 'Pair'": (
         lambda m, a: Pair(m.f(a)), (X,), (False,)),
-    "the model replaces last, .* shape \\(8,\\), by None": (
+    "the model replaces last, .* shape \\(8,\\) on cpu, by None": (
         lambda m, a: (setattr(m, "last", None), m.f(a))[1], (X,), (True,)),
     "no graph of the training step: RuntimeError: Found a graph input that "
     "requires gradients, and received a mutation": (

@@ -18,7 +18,6 @@ from torch.fx import Node
 from .backend import Backend
 from .models import Call, Model, Signature, fakes_of, without_autocast
 from .planned import Report
-from .sizes import with_numbers
 
 
 @contextlib.contextmanager
@@ -98,28 +97,11 @@ class OneGraph:
 def closed(
     model: Model,
 ) -> Tuple[torch.fx.GraphModule, List[Any], Signature, Dict[int, Any]]:
-    """The program as it is planned: its inputs and results are tensors, and it
-    writes what the model writes. The last: results of a call that are none."""
-    gm, values, signature = _without_numbers(model)
+    """The program as it is planned: its results are tensors, and it writes what
+    the model writes. The last: results of a call that are no tensors."""
+    gm, values, signature = model
     _write_inside(gm, signature)
     return gm, values, signature, _take_constants(gm, signature)
-
-
-def _without_numbers(model: Model) -> Model:
-    """The program's inputs are tensors; a call with other numbers is refused."""
-    gm, values, signature = model
-    kept = [at for at, v in enumerate(values) if isinstance(v, torch.Tensor)]
-    if len(kept) == len(values):
-        return model
-    place_of = {at: place for place, at in enumerate(kept)}
-    signature.places = [
-        None if at is None else place_of.get(at) for at in signature.places
-    ]
-    signature.updates = {
-        at: place_of[place] for at, place in signature.updates.items()
-    }
-    signature.written = frozenset(place_of[p] for p in signature.written)
-    return with_numbers(gm, values), [values[at] for at in kept], signature
 
 
 def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:

@@ -160,7 +160,9 @@ def lower(name, model, args, train, inside=False):
     :param inside: kernels write what the model writes, as in `OneGraph`.
     """
     from regal.torch.captured import _fused
-    from regal.torch.models import Call, exported, joint
+    from regal.torch.calls import Call
+    from regal.torch.joint import joint
+    from regal.torch.models import exported
     from regal.torch.one_graph import closed
     from regal.torch.trace import is_triton
 

@@ -27,8 +27,8 @@ from .backend import Backend, regal_backend
 from .calibration import calibrate, load_calibration
 from .captured import Capture, apply, capture, capture_of
 from .inference import Inference, compile_inference
-from .models import check_arguments
 from .planned import PlannedGraph, Report
+from .refusals import check_arguments
 from .step import Step, compile_step
 from ..streams.sharing import Sharing, predict_us
 from ..streams.schedule import make_schedule

@@ -17,20 +17,11 @@ import torch
 from torch.fx import Node
 
 from . import cuda
+from .calls import Call, Signature, fake_tensors, fakes_of, without_autocast
+from .joint import joint
 from .measure import measure
-from .models import (
-    Call,
-    Refused,
-    Signature,
-    check_model,
-    exported,
-    fake_tensors,
-    fakes_of,
-    joint,
-    refusing,
-    without_autocast,
-    without_values,
-)
+from .models import exported
+from .refusals import Refused, check_model, refusing, without_values
 from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream

@@ -14,8 +14,10 @@ from torch.utils import _pytree as pytree
 
 from ..streams.trials import Settings
 from .backend import Backend
-from .models import Call, Model, check_model, exported
+from .calls import Call
+from .models import Model, exported
 from .one_graph import OneGraph, by_itself
+from .refusals import check_model
 
 
 class Inference(OneGraph):

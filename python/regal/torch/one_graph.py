@@ -16,7 +16,8 @@ import torch
 from torch.fx import Node
 
 from .backend import Backend
-from .models import Call, Model, Signature, fakes_of, without_autocast
+from .calls import Call, Signature, fakes_of, without_autocast
+from .models import Model
 from .planned import Report
 
 

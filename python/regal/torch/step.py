@@ -15,8 +15,11 @@ import torch
 
 from ..streams.trials import Settings
 from .backend import Backend
-from .models import Call, Model, check_model, joint, not_writable
+from .calls import Call, not_writable
+from .joint import joint
+from .models import Model
 from .one_graph import OneGraph, by_itself
+from .refusals import check_model
 
 
 class Step(OneGraph):

@@ -155,6 +155,32 @@ def test_a_whole_step_is_one_graph_with_the_gradients_of_eager():
     assert report.kind == "training step" and len(report.tried) > 5
 
 
+@pytest.mark.parametrize("training", [False, True])
+def test_inference_without_guards_returns_what_eager_does(training):
+    """Results that are held, an input that comes again or lies otherwise in
+    memory, statistics that a call writes."""
+    model, same = Branches().cuda(), Branches().cuda()
+    same.load_state_dict(model.state_dict())
+    model.train(training)
+    same.train(training)
+    run = rt.compile_inference(model, (images(),), **QUICK)
+    held, inputs = [], [images() for _ in range(3)] + [images()] * 3
+    inputs.append(images().to(memory_format=torch.channels_last))
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.filterwarnings("error", message="regal")
+        for x in inputs:
+            held.append((run(x), same(x)))
+        with torch.inference_mode():
+            held.append((run(inputs[0]), same(inputs[0])))
+    for found, expected in held:
+        assert_close(found, expected)
+    assert_close(list(model.buffers()), list(same.buffers()))
+    with pytest.raises(ValueError, match="on cpu; .* on cuda:0"):
+        run(images().cpu())
+    (report,) = run.reports
+    assert report.kind == "inference" and len(report.tried) > 5
+
+
 def test_forward_passes_may_come_before_their_backward_passes():
     model = Branches().cuda()
     compiled = rt.compile(model, **QUICK)

@@ -289,6 +289,29 @@ def test_conversions_of_autocast_are_those_of_the_capture(train):
         torch.testing.assert_close(found, [t.detach() for t in expected])
 
 
+class OneImage(nn.Module):
+    """Attention's strides before a normalisation: for one image ops differ in
+    the stride of its dimension from what they were recorded with."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(8, 8), nn.GroupNorm(2, 8)
+
+    def forward(self, x):
+        x = self.linear(self.norm(x).view(1, 8, 16).transpose(1, 2))
+        return self.norm(x.transpose(-1, -2).reshape(1, 8, 4, 4))
+
+
+def test_a_training_step_of_one_image_has_a_graph():
+    model, x = OneImage(), torch.randn(1, 8, 4, 4)
+    captured = rt.capture(model, (x,), train=True, loss=loss_of, costs="h200")
+    found = rt.apply(next(plans_of(captured, 2)), on="cpu")(x)
+    loss = loss_of(model(x))
+    loss.backward()
+    expected = [loss.detach(), *(p.grad for p in model.parameters())]
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
 def test_losses_that_give_no_gradients_are_refused():
     model = nn.Linear(8, 4)
 

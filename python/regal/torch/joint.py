@@ -8,6 +8,7 @@ import contextlib
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
 from .calls import Call, Signature, describe, fake_tensors, without_autocast
@@ -118,6 +119,22 @@ class _Step(torch.nn.Module):
             check_dense(f"the gradient of {name}", gradient)
         return [n for n, g in zip(wanted, gradients) if g is not None]
 
+    @contextlib.contextmanager
+    def without_values(self, fake: FakeTensorMode) -> Iterator[None]:
+        """Inside, its parameters and buffers are tensors without values."""
+        parts, buffers = self._parts, dict(self.named_buffers())
+        self._parts = torch.nn.ParameterList(
+            torch.nn.Parameter(fake.from_tensor(p.detach())) for p in parts
+        )
+        for name, buffer in buffers.items():
+            self.register_buffer(name, fake.from_tensor(buffer))
+        try:
+            yield
+        finally:
+            self._parts = parts
+            for name, buffer in buffers.items():
+                self.register_buffer(name, buffer)
+
     def _call(
         self, own: Dict[str, Any], tensors: Any
     ) -> Tuple[torch.Tensor, Dict[str, Any]]:
@@ -184,31 +201,54 @@ def _replaced_by(new: Dict[str, Any], old: Dict[str, Any]) -> List[str]:
 
 
 def _joint_graph(step: _Step) -> Tuple[torch.fx.GraphModule, Any]:
-    """AOTAutograd asserts that there are as many gradients as parameters. It
+    """As it can be had.
+
+    AOTAutograd asserts that there are as many gradients as parameters. It
     counts those of two parameters as one if they are equal, such as those of
     the two biases of an LSTM; they are two if the parameters are read by views.
 
     Dynamo asserts that its guards hold, which they do not in AOTAutograd, for
     parts of the model that are compiled; as what they were compiled from they
     have a graph. It is not the first choice: `torch.cond` needs Dynamo.
-    """
-    from torch._functorch.aot_autograd import aot_export_module
 
+    AOTAutograd runs the graph that it has made once more. If an op fails then,
+    which has taken other strides than it was recorded for, the model may have a
+    graph without values.
+    """
     failures: List[AssertionError] = []
     for step.has_views, stance in (
         (False, "default"), (True, "default"), (False, "force_eager"),
     ):
         try:
             with torch.compiler.set_stance(stance):
-                return aot_export_module(
-                    step, step.tensors, trace_joint=True, output_loss_index=0
-                )
+                return _export(step, step.tensors)
         except AssertionError as error:
             failures.append(error)
+        except RuntimeError as error:
+            return _export_without_values(step, error)
     why = str(failures[0])
     if "to FakeTensors first" in why:
         why = "the model has a tensor that is no buffer: register it as a buffer"
     raise Refused(f"{_NO_STEP}: {why}") from failures[0]
+
+
+def _export(
+    step: _Step, tensors: List[torch.Tensor]
+) -> Tuple[torch.fx.GraphModule, Any]:
+    from torch._functorch.aot_autograd import aot_export_module
+
+    return aot_export_module(step, tensors, trace_joint=True, output_loss_index=0)
+
+
+def _export_without_values(
+    step: _Step, failure: RuntimeError
+) -> Tuple[torch.fx.GraphModule, Any]:
+    fake = FakeTensorMode(allow_non_fake_inputs=True)
+    try:
+        with step.without_values(fake):
+            return _export(step, list(map(fake.from_tensor, step.tensors)))
+    except Exception:
+        raise failure from None
 
 
 def joint(

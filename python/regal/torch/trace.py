@@ -250,7 +250,7 @@ class Traced:
         args, kwargs = torch.fx.map_arg(
             (node.args, dict(node.kwargs)), lambda n: self.value(n, env)
         )
-        return node.target(*args, **kwargs)
+        return _as_traced(node.target(*args, **kwargs), self.values.get(node))
 
     def step(self, node: Node, env: Dict[Node, Any]) -> None:
         """Runs a kernel. Results of a tuple are taken out at once, so that
@@ -308,6 +308,23 @@ class Traced:
             for n in self.placeholders
             if written.intersection(self.buffers_of[n])
         }
+
+
+def _as_traced(found: Any, known: Any) -> Any:
+    """The strides of a dimension with one element mean nothing, but ops go by
+    them: those that tracing found let the later ops of the graph run."""
+    if (
+        isinstance(found, torch.Tensor)
+        and isinstance(known, torch.Tensor)
+        and found.stride() != known.stride()
+        and found.shape == known.shape
+        and all(
+            n == 1 or a == b
+            for n, a, b in zip(found.shape, found.stride(), known.stride())
+        )
+    ):
+        return found.as_strided(known.shape, known.stride())
+    return found
 
 
 def _attribute(gm: torch.fx.GraphModule, target: str) -> Any:

@@ -69,6 +69,6 @@ def main(program, graphs):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if sys.argv[1:2] in ([], ["--help"], ["-h"]):
         sys.exit(__doc__)
     main(sys.argv[1], sys.argv[2:])

@@ -119,6 +119,6 @@ def main(program, check):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--check"]):
+    if sys.argv[1:2] in ([], ["--help"]) or sys.argv[2:] not in ([], ["--check"]):
         sys.exit(__doc__)
     sys.exit(main(sys.argv[1], "--check" in sys.argv))

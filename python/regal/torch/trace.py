@@ -250,7 +250,17 @@ class Traced:
         args, kwargs = torch.fx.map_arg(
             (node.args, dict(node.kwargs)), lambda n: self.value(n, env)
         )
-        return _as_traced(node.target(*args, **kwargs), self.values.get(node))
+        return self.run(node, args, kwargs)
+
+    def run(self, node: Node, args: Any, kwargs: Any) -> Any:
+        """The node's value for these arguments. On a CPU with the strides that
+        tracing found, so that later ops of the graph run: kernels for CPUs may
+        choose others, and those of a dimension with one element mean nothing."""
+        found, known = node.target(*args, **kwargs), self.values.get(node)
+        is_view = node not in self.kernel_index
+        if isinstance(found, (list, tuple)) and isinstance(known, (list, tuple)):
+            return [_as_traced(a, b, is_view) for a, b in zip(found, known)]
+        return _as_traced(found, known, is_view)
 
     def step(self, node: Node, env: Dict[Node, Any]) -> None:
         """Runs a kernel. Results of a tuple are taken out at once, so that
@@ -310,21 +320,24 @@ class Traced:
         }
 
 
-def _as_traced(found: Any, known: Any) -> Any:
-    """The strides of a dimension with one element mean nothing, but ops go by
-    them: those that tracing found let the later ops of the graph run."""
+def _as_traced(found: Any, known: Any, is_view: bool) -> Any:
+    """The value with the strides of the other one, if it has others."""
     if (
-        isinstance(found, torch.Tensor)
-        and isinstance(known, torch.Tensor)
-        and found.stride() != known.stride()
-        and found.shape == known.shape
-        and all(
-            n == 1 or a == b
-            for n, a, b in zip(found.shape, found.stride(), known.stride())
-        )
+        not isinstance(found, torch.Tensor)
+        or not isinstance(known, torch.Tensor)
+        or not found.is_cpu
+        or found.stride() == known.stride()
+        or found.shape != known.shape
     ):
+        return found
+    strides = zip(found.shape, found.stride(), known.stride())
+    if all(n == 1 or a == b for n, a, b in strides):
         return found.as_strided(known.shape, known.stride())
-    return found
+    if is_view or 0 in known.stride():
+        return found
+    return torch.empty_strided(
+        known.shape, known.stride(), dtype=found.dtype, device=found.device
+    ).copy_(found)
 
 
 def _attribute(gm: torch.fx.GraphModule, target: str) -> Any:

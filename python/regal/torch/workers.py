@@ -149,7 +149,7 @@ class _ThreadRun:
                 (node.args, dict(node.kwargs)),
                 lambda n: self.traced.value(n, self.env),
             )
-        result = node.target(*args, **kwargs)
+        result = self.traced.run(node, args, kwargs)
         with self.lock:
             self.traced.keep(node, result, self.env)
             self.traced.release(self.held.end(kernel), self.env)
@@ -228,7 +228,7 @@ class _DeviceRun:
         if "device" in kwargs:  # that of the capture, for what has no input
             kwargs = {**kwargs, "device": self.d.devices[device]}
         with _on(self.d.devices[device], self.d.streams[device]):
-            result = node.target(*args, **kwargs)
+            result = self.traced.run(node, args, kwargs)
         self.traced.keep(node, result, self.env[device])
         event = _event(self.d.streams[device])
         for made in (node, *self.traced.parts(node)):
@@ -251,7 +251,7 @@ class _DeviceRun:
             args, kwargs = torch.fx.map_arg(
                 (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
             )
-            env[node] = node.target(*args, **kwargs)
+            env[node] = self.traced.run(node, args, kwargs)
         return env[node]
 
     def _send(self, value: Any, event: Any, device: int) -> Any:

@@ -203,6 +203,11 @@ def rows(what: str, columns: Any, *widths: int) -> Any:
     if columns is None:
         return []
     given = listed(what, columns)
+    if isinstance(columns, list) and given and all(
+            isinstance(row, tuple) for row in given):
+        # Two of them could be taken for two arrays.
+        raise MisuseError(f"{what}: found a list of tuples, expected a tuple of "
+                          f"arrays, such as tuple(zip(*{what}))")
     expected = " or ".join(map(str, widths))
     if len(given) not in widths:
         raise MisuseError(f"{what}: found {len(given)} arrays, expected "

@@ -196,6 +196,8 @@ def test_plain_arrays():
      "float64, expected one dimension of whole numbers"),
     (dict(run_ns=[1], names=["a", "b"]), "names: found 2 entries, expected 1"),
     (dict(run_ns=[1], edges=([0], [0], [0], [0])), "edges: found 4 arrays"),
+    (dict(run_ns=[1, 2, 3], edges=[(0, 1), (0, 2)]),
+     r"edges: found a list of tuples, .* tuple\(zip\(\*edges\)\)"),
     (dict(run_ns=[1, 2], edges=([0], [0, 1])), "lengths .1, 2."),
     (dict(run_ns=[1], tensors=([3], [4])), "tensors: there is no op 3"),
     (dict(run_ns=[1], final=[True]), "final: found 1 entries, expected 0"),

@@ -19,6 +19,9 @@ from ._library import (Context, Handle, MisuseError, PathLike, Unchanging,
                        decode, encode, ffi, lib, path_bytes, report_text)
 from ._machine import Machine
 
+#: Ops of a plan whose page a notebook shows: about 5 MB.
+_MOST_IN_NOTEBOOK = 30_000
+
 STEP = np.dtype([("kind", "U4"), ("op", np.int64), ("port", np.int32),
                  ("device", np.int32), ("to", np.int32),
                  ("start_ns", np.int64), ("end_ns", np.int64)])
@@ -339,7 +342,12 @@ class Plan(Unchanging):
             path_bytes(path)))
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, for notebooks."""
+        """The page in a frame of its own, for notebooks; of a large plan, which
+        would make the notebook large, only the summary."""
+        if len(self.order) > _MOST_IN_NOTEBOOK:
+            return (f"<pre>{html.escape(self.summary())}</pre><p>The page of "
+                    f"{len(self.order)} ops is large: plan.to_html("
+                    "&quot;plan.html&quot;) writes it to a file.</p>")
         page = html.escape(self.to_html(), quote=True)
         return (f'<iframe srcdoc="{page}" sandbox="allow-scripts" '
                 'style="width: 100%; height: 600px; border: 0"></iframe>')

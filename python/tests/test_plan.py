@@ -278,6 +278,13 @@ def test_pages(plan, tmp_path):
         plan.to_html(tmp_path / "absent" / "page.html")
 
 
+def test_a_notebook_shows_the_summary_of_a_large_plan(plan, monkeypatch):
+    monkeypatch.setattr("regal._plan._MOST_IN_NOTEBOOK", 3)
+    shown = plan._repr_html_()
+    assert "<iframe" not in shown and len(shown) < 2000
+    assert "The page of 4 ops" in shown and "run time" in shown
+
+
 def test_a_page_on_stdout(plan, capfd):
     assert plan.to_html("-") == plan.to_html() == capfd.readouterr().out
 

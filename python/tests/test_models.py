@@ -380,7 +380,7 @@ REFUSED = {
         lambda m, pair: m.f(pair.x), (Pair(X),), (False, True)),
     "the gradient of e.weight is a torch.sparse_coo tensor": (
         lambda m, a: m.f(m.e(a)), (torch.tensor([1, 2, 0, 1]),), (True,)),
-    "no graph of the model: TypeError: unhashable type: 'Pair'": (
+    "no graph of the model: .*Pair": (
         lambda m, a: Pair(m.f(a)), (X,), (False,)),
     "the model replaces last, .* shape \\(8,\\) on cpu, by None": (
         lambda m, a: (setattr(m, "last", None), m.f(a))[1], (X,), (True,)),

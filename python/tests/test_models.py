@@ -46,6 +46,15 @@ def count(model, x):
     return x * model.calls
 
 
+def remember(model, x):
+    """A state, and that of the call before; the order of buffers is the other
+    one."""
+    model.before.copy_(model.state)
+    model.first.copy_(model.state.view(-1)[:8])
+    model.state.copy_(x)
+    return x + model.before
+
+
 def like_another(model, x):
     """Views that need a second tensor, which no kernel reads any more."""
     other = x.exp()
@@ -72,6 +81,9 @@ MODELS = {
         Calls(lambda m, a: a.half().double().sum(1).to(torch.int32)), (X,)),
     "tied": (tied(), (X,)),
     "an argument that is written": (Calls(lambda m, a: a.add_(1) * 2), (X,)),
+    "buffers that follow each other": (
+        Calls(remember, state=torch.zeros(4, 8), before=torch.zeros(4, 8),
+              first=torch.zeros(8)), (X,)),
     "a buffer that is written": (Calls(count, calls=torch.zeros(1)), (X,)),
     "batch normalisation": (
         nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)).train(), (X,)),

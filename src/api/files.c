@@ -19,11 +19,8 @@ static const char *name_of(const char *path) {
 regal_status regal_graph_load(regal_context *context, const char *path,
                               const regal_options *options,
                               regal_graph **graph) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!path || !graph)
-    return regal_fail(context, REGAL_MISUSE,
-                      "loading a graph needs a path and a place to put it");
+  REGAL_TRY(regal_need(context, path && graph,
+                       "loading a graph needs a path and a place to put it"));
   const char *member = regal_find_member_part(path);
   if (member)
     return regal_member_path_load(context, path, member, options, graph);
@@ -39,12 +36,9 @@ regal_status regal_graph_load_bytes(regal_context *context, const char *name,
                                     const void *bytes, size_t size,
                                     const regal_options *options,
                                     regal_graph **graph) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!name || !graph || (!bytes && size))
-    return regal_fail(context, REGAL_MISUSE,
-                      "loading a graph needs a name, its bytes and a place to "
-                      "put it");
+  REGAL_TRY(regal_need(context, name && graph && (bytes || !size),
+                       "loading a graph needs a name, its bytes and a place to "
+                       "put it"));
   return regal_format_load_packed(context, name, bytes, size, options, graph);
 }
 
@@ -67,11 +61,8 @@ static void list_endings(char *list, size_t capacity) {
 
 regal_status regal_graph_format_of(regal_context *context, const char *path,
                                    regal_graph_format *format) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!path || !format)
-    return regal_fail(context, REGAL_MISUSE,
-                      "a file's format needs a path and a place to put it");
+  REGAL_TRY(regal_need(context, path && format,
+                       "a file's format needs a path and a place to put it"));
   if (!regal_format_by_ending(path, format)) {
     char list[128];
     list_endings(list, sizeof list);
@@ -84,11 +75,8 @@ regal_status regal_graph_format_of(regal_context *context, const char *path,
 regal_status regal_graph_save(regal_context *context, const regal_graph *graph,
                               const char *path, regal_graph_format format) {
   const regal_format *row = regal_format_written(format);
-  if (!context)
-    return REGAL_MISUSE;
-  if (!graph || !path || !row)
-    return regal_fail(context, REGAL_MISUSE,
-                      "saving a graph needs a graph, a path and a format");
+  REGAL_TRY(regal_need(context, graph && path && row,
+                       "saving a graph needs a graph, a path and a format"));
   REGAL_TRY(regal_graph_check_sizes(context, graph, graph->unknown,
                                     "cannot be written"));
   regal_text text;

@@ -39,11 +39,9 @@ regal_status regal_machine_create(regal_context *context,
                                   const regal_graph *graph,
                                   const regal_options *options,
                                   regal_machine **machine) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!graph || !options || !machine)
-    return regal_fail(context, REGAL_MISUSE,
-                      "a machine needs a graph, options and a place to put it");
+  REGAL_TRY(
+      regal_need(context, graph && options && machine,
+                 "a machine needs a graph, options and a place to put it"));
   regal_machine *made;
   REGAL_TRY(open_machine(context, graph, options, &made));
   made->graph = graph;
@@ -70,11 +68,8 @@ static regal_status complete(regal_machine *machine) {
 regal_status regal_machine_save(regal_context *context,
                                 const regal_machine *machine,
                                 const char *path) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!machine || !path)
-    return regal_fail(context, REGAL_MISUSE,
-                      "saving a machine needs a machine and a path");
+  REGAL_TRY(regal_need(context, machine && path,
+                       "saving a machine needs a machine and a path"));
   regal_machine *whole;
   regal_text text;
   REGAL_TRY(regal_machine_copy(context, machine, &whole));
@@ -91,12 +86,9 @@ regal_status regal_problem_create_on(regal_context *context,
                                      const regal_machine *machine,
                                      const regal_options *options,
                                      regal_problem **problem) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!machine || !options || !problem)
-    return regal_fail(context, REGAL_MISUSE,
-                      "a problem needs a machine, options and a place to put "
-                      "it");
+  REGAL_TRY(regal_need(context, machine && options && problem,
+                       "a problem needs a machine, options and a place to put "
+                       "it"));
   regal_machine *copy;
   REGAL_TRY(regal_machine_copy(context, machine, &copy));
   REGAL_TRY(complete(copy));

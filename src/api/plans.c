@@ -9,12 +9,9 @@
 
 static regal_status check_arguments(regal_context *context, bool complete,
                                     size_t count) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!complete)
-    return regal_fail(context, REGAL_MISUSE,
-                      "a plan from memory needs a problem, its steps and a "
-                      "place to put it");
+  REGAL_TRY(regal_need(context, complete,
+                       "a plan from memory needs a problem, its steps and a "
+                       "place to put it"));
   if (count > UINT32_MAX)
     return regal_fail(context, REGAL_BAD_INPUT,
                       "a plan of %zu steps is too long", count);
@@ -59,12 +56,9 @@ regal_status regal_plan_times(regal_context *context,
                               int64_t *end_ns) {
   regal_timeline timeline;
   regal_cost cost;
-  if (!context)
-    return REGAL_MISUSE;
-  if (!problem || !plan || !start_ns || !end_ns)
-    return regal_fail(context, REGAL_MISUSE,
-                      "the times of a plan need a problem, a plan and two "
-                      "arrays");
+  REGAL_TRY(regal_need(context, problem && plan && start_ns && end_ns,
+                       "the times of a plan need a problem, a plan and two "
+                       "arrays"));
   REGAL_TRY(regal_verify_plan(context, problem->graph, problem->machine, plan,
                               &cost, &timeline));
   size_t bytes = plan->step_count * sizeof *start_ns;

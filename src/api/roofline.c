@@ -7,12 +7,10 @@
 regal_status regal_roofline_ns(regal_context *context, const char *device,
                                const char *number, double flops, double bytes,
                                int64_t *ns) {
-  if (!context)
-    return REGAL_MISUSE;
-  if (!device || !number || !ns)
-    return regal_fail(context, REGAL_MISUSE,
-                      "a roofline needs a device, a number and a place for the "
-                      "time");
+  REGAL_TRY(
+      regal_need(context, device && number && ns,
+                 "a roofline needs a device, a number and a place for the "
+                 "time"));
   if (!(flops >= 0) || !(bytes >= 0))
     return regal_fail(context, REGAL_BAD_INPUT,
                       "flops are %g and bytes %g, expected 0 or more", flops,

@@ -166,11 +166,8 @@ regal_status regal_train(regal_context *context, const char *dataset,
                          regal_training_fn progress, void *state,
                          regal_training *training) {
   regal_ranks ranks;
-  if (!context)
-    return REGAL_MISUSE;
-  if (!dataset || !options)
-    return regal_fail(context, REGAL_MISUSE,
-                      "training needs a dataset and options");
+  REGAL_TRY(regal_need(context, dataset && options,
+                       "training needs a dataset and options"));
   if (!options->output[0])
     return regal_fail(context, REGAL_BAD_INPUT,
                       "training needs a file for the policy: -o FILE.policy");

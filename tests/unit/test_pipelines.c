@@ -413,38 +413,27 @@ static void test_schedules_of_copies(void **state) {
 
 /* -- Allocation ------------------------------------------------------------ */
 
-static void test_failing_allocations(void **state) {
+static regal_status solve_demo(regal_context *context, const void *state) {
+  regal_graph *graph;
+  regal_result *result;
+  regal_options options;
   (void)state;
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *context;
-    regal_graph *graph = NULL;
-    regal_result *result = NULL;
-    regal_options options;
-    regal_options_init(&options);
-    strcpy(options.method, "1f1b");
-    options.threads = 1;
-    regal_status status = regal_context_create(&context, &allocator);
-    if (status == REGAL_OK) {
-      status =
-          regal_generate_pipeline(context, "layers=2,microbatches=2", &graph);
-      if (status == REGAL_OK)
-        status = regal_solve(context, graph, &options, &result);
-      regal_result_free(result);
-      regal_graph_free(graph);
-      regal_context_free(context);
-    }
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed)
-      break;
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  regal_options_init(&options);
+  strcpy(options.method, "1f1b");
+  options.threads = 1;
+  REGAL_TRY(
+      regal_generate_pipeline(context, "layers=2,microbatches=2", &graph));
+  regal_status status = regal_solve(context, graph, &options, &result);
+  if (status == REGAL_OK)
+    regal_result_free(result);
+  regal_graph_free(graph);
+  return status;
 }
 
-static regal_status unroll_demo(regal_context *context) {
+static regal_status unroll_demo(regal_context *context, const void *state) {
   regal_graph *graph, *pipeline;
   regal_options options;
+  (void)state;
   regal_options_init(&options);
   options.microbatches = 3;
   strcpy(options.optimizer, "O.*");
@@ -459,22 +448,10 @@ static regal_status unroll_demo(regal_context *context) {
   return status;
 }
 
-static void test_failing_copies(void **state) {
+static void test_failing_allocations(void **state) {
   (void)state;
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *context;
-    regal_status status = regal_context_create(&context, &allocator);
-    if (status == REGAL_OK) {
-      status = unroll_demo(context);
-      regal_context_free(context);
-    }
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed)
-      break;
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(solve_demo, NULL);
+  fail_each_allocation(unroll_demo, NULL);
 }
 
 int main(void) {
@@ -492,7 +469,6 @@ int main(void) {
       SEARCH_TEST(test_copies),
       SEARCH_TEST(test_schedules_of_copies),
       cmocka_unit_test(test_failing_allocations),
-      cmocka_unit_test(test_failing_copies),
   };
   return cmocka_run_group_tests_name("pipelines", tests, NULL, NULL);
 }

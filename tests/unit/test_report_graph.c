@@ -102,7 +102,9 @@ static regal_status report(regal_context *context, const regal_graph *graph,
   return status;
 }
 
-static regal_status solve_and_report(regal_context *context, FILE *stream) {
+static regal_status solve_and_report(regal_context *context,
+                                     const void *state) {
+  FILE *stream = *(FILE *const *)state;
   regal_options options;
   regal_graph *graph;
   regal_result *result;
@@ -123,22 +125,7 @@ static void test_out_of_memory(void **state) {
   FILE *stream = fopen("/dev/null", "w");
   (void)state;
   assert_non_null(stream);
-  for (size_t n = 1;; n++) {
-    failing_allocator memory = {.fail_at = n};
-    regal_allocator allocator = failing_allocator_of(&memory);
-    regal_context *context;
-    regal_status status = regal_context_create(&context, &allocator);
-    if (status == REGAL_OK) {
-      status = solve_and_report(context, stream);
-      regal_context_free(context);
-    }
-    assert_int_equal(memory.blocks, 0);
-    if (!memory.failed) {
-      assert_int_equal(status, REGAL_OK);
-      break;
-    }
-    assert_int_equal(status, REGAL_NO_MEMORY);
-  }
+  fail_each_allocation(solve_and_report, &stream);
   fclose(stream);
 }
 

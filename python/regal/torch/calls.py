@@ -101,31 +101,22 @@ class Signature:
     def finish(self, values: Sequence[Any], results: Sequence[Any]) -> List[Any]:
         """Writes what the model writes; what a call returns."""
         with torch.no_grad():
-            written = {_storage(values[place]) for place in self.updates.values()}
-            # One may be what another one was: the state of the call before.
-            sources = [
-                results[at].clone() if _storage(results[at]) in written
-                else results[at]
-                for at in self.updates
-            ]
-            for place, source in zip(self.updates.values(), sources):
-                values[place].copy_(source)
+            for at, place in self.updates.items():
+                values[place].copy_(results[at])
         found = [None if at is None else results[at] for at in self.returned]
         return _writable(found, values) if self.are_gradients else found
-
-
-def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
 
 
 def not_writable(results: Sequence[Any], values: Sequence[Any]) -> List[int]:
     """Results that have no memory of their own: gradients of two parameters may
     be equal, one may be a number that is repeated, or an input."""
-    seen = {_storage(v) for v in values if isinstance(v, torch.Tensor)}
+    seen = {
+        v.untyped_storage()._cdata for v in values if isinstance(v, torch.Tensor)
+    }
     found = []
     for at, value in enumerate(results):
         if isinstance(value, torch.Tensor):
-            storage = _storage(value)
+            storage = value.untyped_storage()._cdata
             if storage in seen or without_repeats(value) is not value:
                 found.append(at)
             seen.add(storage)

@@ -27,7 +27,7 @@ from torch.fx import Node
 from ..streams.schedule import one_stream
 from .cuda import RECORDING, Workshop
 from .slots import copy_of
-from .trace import Traced
+from .trace import Traced, has_integers
 
 _IN_A_ROW = 6
 _REPLAYS = 3
@@ -100,25 +100,28 @@ def measure(
         torch.cuda.synchronize()
 
 
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and not (
-        value.is_floating_point() or value.is_complex()
-    )
-
-
-def _measure_one(traced, node: Node, env, known, workshop) -> float:
+def _without_counts(traced, node: Node, env) -> Any:
+    """The kernel's arguments; of integers that it changes in place, copies."""
     kernel = traced.program.kernels[traced.kernel_index[node]]
     changed = {a.buffer for a in kernel.reads} & {a.buffer for a in kernel.writes}
 
     def value_of(n: Node) -> Any:
         value = traced.value(n, env)
-        if changed.intersection(traced.buffers_of[n]) and _is_integer(value):
+        is_changed = changed.intersection(traced.buffers_of[n])
+        if is_changed and isinstance(value, torch.Tensor) and has_integers(value):
             return copy_of(value)
         return value
 
-    args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), value_of)
+    return torch.fx.map_arg((node.args, dict(node.kwargs)), value_of)
+
+
+def _measure_one(traced, node: Node, env, known, workshop) -> float:
+    args, kwargs = torch.fx.map_arg(
+        (node.args, dict(node.kwargs)), lambda n: traced.value(n, env)
+    )
     key = (id(node.target), _description(args), _description(kwargs))
     if key not in known:
+        args, kwargs = _without_counts(traced, node, env)
         on_gpu = any(
             t.is_cuda for t in torch.utils._pytree.tree_leaves((args, kwargs))
             if isinstance(t, torch.Tensor)

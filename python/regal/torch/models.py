@@ -8,14 +8,15 @@ call, as in the model itself.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Dict, List, Tuple
 
 import torch
+from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from .calls import Call, Signature
 from .refusals import Refused, check_dense, refusing, without_values
-
 
 #: A graph, the values of its inputs, and how calls lie in it.
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
@@ -59,6 +60,32 @@ def _apart(model: torch.nn.Module, call: Call) -> Tuple[tuple, Dict[str, Any]]:
     return pytree.tree_unflatten(leaves, call.spec)
 
 
+def _copy_states(gm: torch.fx.GraphModule, signature: Signature) -> None:
+    """What the model writes somewhere may be what another tensor was before the
+    call, and is written, too: results are written one after the other."""
+    inputs, output = gm.graph.find_nodes(op="placeholder"), gm.graph.output_node()
+    written = {inputs[place] for place in signature.written}
+    results = list(output.args[0])
+    with gm.graph.inserting_before(output):
+        for at in signature.updates:
+            source = results[at]
+            if _viewed(source) in written:
+                results[at] = gm.graph.call_function(
+                    torch.ops.aten.clone.default, (source,)
+                )
+                results[at].meta = dict(source.meta)
+    output.args = (tuple(results),)
+
+
+def _viewed(node: Node) -> Node:
+    """What a node is a view of; the node itself if it is none."""
+    while getattr(node.target, "is_view", False) or (
+        node.target is operator.getitem
+    ):
+        node = node.args[0]
+    return node
+
+
 def exported(model: torch.nn.Module, call: Call) -> Model:
     """The graph of torch.export."""
     check_inputs(model, call)
@@ -96,5 +123,6 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
             signature.returned.append(at)
     signature.written = frozenset(signature.updates.values())
     signature.result = found.call_spec.out_spec
+    _copy_states(gm, signature)
     gm.recompile()
     return gm, values, signature

@@ -10,7 +10,6 @@ checks and binds its arguments, and launches one graph.
 from __future__ import annotations
 
 import contextlib
-import operator
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import torch
@@ -112,30 +111,14 @@ def _write_inside(gm: torch.fx.GraphModule, signature: Signature) -> None:
     graph = gm.graph
     inputs, output = graph.find_nodes(op="placeholder"), graph.output_node()
     results = list(output.args[0])
-    written = {inputs[place] for place in signature.updates.values()}
-    aten = torch.ops.aten
     with graph.inserting_before(output):
-        # One may be what another one was: the state of the call before.
-        sources = [
-            graph.call_function(aten.clone.default, (results[at],))
-            if _viewed(results[at]) in written
-            else results[at]
-            for at in signature.updates
-        ]
-        for place, source in zip(signature.updates.values(), sources):
-            graph.call_function(aten.copy_.default, (inputs[place], source))
+        for at, place in signature.updates.items():
+            graph.call_function(
+                torch.ops.aten.copy_.default, (inputs[place], results[at])
+            )
     kept = [at for at in range(len(results)) if at not in signature.updates]
     signature.updates = {}
     _keep_results(gm, signature, kept)
-
-
-def _viewed(node: Node) -> Node:
-    """What a node is a view of; the node itself if it is none."""
-    while getattr(node.target, "is_view", False) or (
-        node.target is operator.getitem
-    ):
-        node = node.args[0]
-    return node
 
 
 def _take_constants(

@@ -28,8 +28,7 @@ from . import cuda
 from .constants import bytes_of_constants, fold_constants
 from .measure import measure
 from .slots import Slots, View, copy_of
-from .trace import Traced, Unsupported, tensors_of
-
+from .trace import Traced, Unsupported, has_integers, tensors_of
 
 #: Of ops that all processes must launch in one order.
 _BETWEEN_PROCESSES = {"_c10d_functional", "c10d_functional", "c10d", "symm_mem"}
@@ -311,7 +310,7 @@ def _check_counters(traced: Traced) -> None:
         buffer
         for node, buffers in traced.buffers_of.items()
         for tensor, buffer in zip(tensors_of(traced.values.get(node)), buffers)
-        if not (tensor.is_floating_point() or tensor.is_complex())
+        if has_integers(tensor)
     }
     counters = {
         buffer: node

@@ -41,6 +41,10 @@ def tensors_of(value: Any) -> Iterator[torch.Tensor]:
             yield from tensors_of(item)
 
 
+def has_integers(tensor: torch.Tensor) -> bool:
+    return not (tensor.is_floating_point() or tensor.is_complex())
+
+
 def _storage(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage()._cdata
 

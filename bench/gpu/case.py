@@ -508,12 +508,14 @@ def unfolded(name, batch, mode):
 
 
 def one_graph(name, batch, mode):
-    """Without guards: `regal.torch.compile_inference`, or `compile_step`."""
+    """Without guards: `regal.torch.compile_inference`, or `compile_step`; beside
+    reduce-overhead, because hosts differ from run to run."""
     from regal.torch import compile_inference, compile_step
 
     case = Case(name, batch, mode)
     expected = case.deterministic(case.module)
-    inductors = case.deterministic(compiled_with(case))
+    reduced = reduced_or_none(case)
+    inductors = case.deterministic(reduced or compiled_with(case))
     if case.training:
         run = compile_step(case.module, case.inputs, loss_of)
     else:
@@ -531,9 +533,10 @@ def one_graph(name, batch, mode):
     with quiet():
         us = time_calls(call)
         host = host_us(call)
+        reduced_us = None if reduced is None else case.time(reduced)
     (report,) = run.reports or [None]
     row = {
-        "us": us, "host_us": host,
+        "us": us, "host_us": host, "reduce_overhead_us": reduced_us,
         "warnings": [str(w.message) for w in caught if "regal" in str(w.message)],
         "difference": max(difference(f, expected) for f in found),
         "inductor_difference": difference(inductors, expected),

@@ -8,7 +8,8 @@ reduce-overhead), and of Inductor's kernels in one CUDA graph: on one stream, on
 stream for each chain (no plan: CUDA's own scheduling of the whole graph), by
 heft's plan, and by the plan that ``regal.torch`` keeps. Writes OUT/plans.json
 after each case; report.py makes the tables and figures. A run that was stopped
-goes on with --done OUT/plans.json. Actions:
+goes on with --done OUT/plans.json; --done results/gpu/plans.csv leaves only what
+is not in the tables, or was measured before early launches. Actions:
 
   measure       all of these, and what report.py makes predictions of
   measure-only  all of these
@@ -38,6 +39,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 from case import ACTIONS, GOES_FIRST, alone, by_program, one, signal_all  # noqa: E402
+from tables import is_before_early_launches, key_of, read_csv  # noqa: E402
 
 
 #: Models that come first.
@@ -141,8 +143,8 @@ def main():
                         help="before cases of other runs that wait for the GPU: "
                         "for cases that compile for long")
     parser.add_argument("--seconds", type=float, default=3600)
-    parser.add_argument("--done", action="append", default=[], metavar="DUMP",
-                        help="leave out the cases that this dump has")
+    parser.add_argument("--done", action="append", default=[], metavar="FILE",
+                        help="leave out the cases that this dump, or table, has")
     parser.add_argument("--one", nargs=2, metavar=("ACTION", "CASE"))
     given = parser.parse_args()
     if given.one:
@@ -182,16 +184,29 @@ def main():
 
 
 def known_cases(paths):
-    """Of each action: cases that dumps have."""
+    """Of each action: cases that dumps, or tables, have."""
     known = {action: set() for action in ACTIONS}
     for path in paths:
-        with open(path) as file:
-            rows = json.load(file)["rows"]
-        for row in rows:
+        for row in rows_of(path):
             for name, action in ACTIONS.items():
                 if action.column in row:
-                    known[name].add((row["model"], row["batch"], row["mode"]))
+                    known[name].add(key_of(row))
     return known
+
+
+def rows_of(path):
+    """Of a dump or, without what is to be measured again, of a table."""
+    if not path.endswith(".csv"):
+        with open(path) as file:
+            return json.load(file)["rows"]
+    return [
+        {
+            column: value
+            for column, value in row.items()
+            if value and not (column == "regal_us" and is_before_early_launches(row))
+        }
+        for row in read_csv(path)
+    ]
 
 
 def first_data(is_predicted):

@@ -29,8 +29,8 @@ from tables import TIMES, key_of, read_csv
 #: What actions measure by themselves, for cases that others have measured.
 EXTRA_FIELDS = ["max_autotune_us", "unfolded_us"] + [
     "one_graph_" + name for name in
-    ("us", "plan_us", "one_stream_us", "host_us", "difference",
-     "inductor_difference", "planning_s", "chosen")]
+    ("us", "reduce_overhead_us", "plan_us", "one_stream_us", "host_us",
+     "difference", "inductor_difference", "planning_s", "chosen")]
 PLAN_FIELDS = (
     ["model", "batch", "mode", "kernels", "constants"]
     + [t + "_us" for t in TIMES] + ["folded_us", "unfolded_us", "usual_us"]

@@ -61,6 +61,13 @@ def table(head, rows):
         yield "| " + " | ".join(map(str, row)) + " |"
 
 
+def filled(head, rows):
+    """A table without the columns that have no number."""
+    rows = list(rows)
+    kept = [at for at in range(len(head)) if any(row[at] != "-" for row in rows)]
+    return table([head[at] for at in kept], ([row[at] for at in kept] for row in rows))
+
+
 def numbers_of(row, names):
     return [number(row[name + "_us"]) for name in names]
 
@@ -83,14 +90,19 @@ def one_graph_table(rows):
     """Calls through torch.compile, and as one graph without guards."""
     head = ["model", "batch", "mode", "reduce-overhead", "call", "one graph",
             "one stream", "plan", "of reduce-overhead", "planning, s"]
-    times = ["reduce_overhead", "call", "one_graph", "one_graph_one_stream",
-             "one_graph_plan"]
+    times = ["call", "one_graph", "one_graph_one_stream", "one_graph_plan"]
     return table(head, (
-        [*key_of(row), *numbers_of(row, times),
-         ratio(row["reduce_overhead_us"], row["one_graph_us"]),
+        [*key_of(row), number(reduced_of(row)), *numbers_of(row, times),
+         ratio(reduced_of(row), row["one_graph_us"]),
          f"{float(row['one_graph_planning_s']):.1f}"]
         for row in rows
     ))
+
+
+def reduced_of(row):
+    """reduce-overhead to compare one graph with: of the same run, if it has
+    that."""
+    return row.get("one_graph_reduce_overhead_us") or row["reduce_overhead_us"]
 
 
 def earlier_table(plans, earlier):
@@ -163,21 +175,32 @@ def of_kind(plans, batch, mode):
     return sorted(found, key=lambda row: -float(row["speedup"]))
 
 
+def is_before_early_launches(row):
+    return any(commit in row["build"] for commit in WITHOUT_EARLY_LAUNCHES)
+
+
 def marked(row):
     """The model's name, with a star if its plans had no early launches."""
-    is_before = any(commit in row["build"] for commit in WITHOUT_EARLY_LAUNCHES)
-    return row["model"] + " *" if is_before else row["model"]
+    return row["model"] + " *" * is_before_early_launches(row)
 
 
 def inference(plans, batch):
     head = ["model", "eager", "reduce-overhead", "max-autotune", "one stream",
-            "chains", "heft", "plan", "call", "speedup", "of calls"]
-    times = [t for t in TIMES if t != "default"]
-    return table(head, (
-        [marked(row), *numbers_of(row, times), ratio(row["speedup"], 1),
-         ratio(row["call_speedup"], 1)]
+            "chains", "heft", "plan", "call", "one graph", "speedup", "of calls",
+            "of one graph"]
+    times = [t for t in TIMES if t != "default"] + ["one_graph"]
+    return filled(head, (
+        [marked(row), *numbers_of(row, times), *ratios_of(row)]
         for row in of_kind(plans, batch, "infer")
     ))
+
+
+def ratios_of(row):
+    """Speedups of the plan, of calls, and of calls without guards."""
+    return [
+        ratio(row["speedup"], 1), ratio(row["call_speedup"], 1),
+        ratio(reduced_of(row), row["one_graph_us"]),
+    ]
 
 
 def training(plans, batch):
@@ -186,10 +209,8 @@ def training(plans, batch):
             "planning, s"]
     times = ["reduce_overhead", "one_stream", "chains", "heft", "regal", "call",
              "one_graph"]
-    return table(head, (
-        [marked(row), *numbers_of(row, times), ratio(row["speedup"], 1),
-         ratio(row["call_speedup"], 1),
-         ratio(row["reduce_overhead_us"], row["one_graph_us"]),
+    return filled(head, (
+        [marked(row), *numbers_of(row, times), *ratios_of(row),
          f"{float(row['planning_s']):.1f}"]
         for row in of_kind(plans, batch, "train")
     ))

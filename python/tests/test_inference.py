@@ -101,11 +101,31 @@ def test_the_memory_of_the_example_is_not_kept(op_by_op):  # noqa: F811
     assert run(X.t()).shape == (8, 8)
 
 
-def test_a_model_on_the_cpu_is_left_to_inductor_with_one_warning(monkeypatch):
-    """Taken apart by AOTAutograd, as on a GPU; what is left runs op by op."""
+@pytest.fixture
+def taken_apart(monkeypatch):
+    """By AOTAutograd and Inductor's decompositions, as on a GPU; what is left to
+    Inductor runs op by op."""
     monkeypatch.setattr(
         rt.Backend, "_compile_plainly", lambda self, gm, inputs, kwargs: gm.forward
     )
+
+
+class Cached(nn.Module):
+    """With a cache of keys that is empty yet."""
+
+    def forward(self, x):
+        keys = torch.cat([torch.tensor([]), x.transpose(1, 2)], -2)
+        return keys.view(6, 5, 8) + 1
+
+
+@pytest.mark.filterwarnings("ignore:regal")
+def test_views_of_results_whose_strides_inductor_changes(taken_apart):
+    x = torch.randn(2, 5, 3, 8)
+    run = rt.compile_inference(Cached(), (x,))
+    torch.testing.assert_close(run(x), Cached()(x))
+
+
+def test_a_model_on_the_cpu_is_left_to_inductor_with_one_warning(taken_apart):
     model, args = copy.deepcopy(MODELS["a buffer that is written"])
     same = copy.deepcopy(model)
     with warnings.catch_warnings(record=True) as caught:

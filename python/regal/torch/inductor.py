@@ -257,6 +257,7 @@ def lower(
 ) -> Callable:
     """Takes a graph apart as `torch.compile` does, and gives each of the graphs
     that come of it (inference, or forward and backward) to `compile_one`."""
+    _let_views_copy(gm)
     # AOTAutograd's cache would return what plain Inductor has compiled.
     with functorch.patch(enable_autograd_cache=False):
         return compile_fx(
@@ -265,6 +266,21 @@ def lower(
             inner_compile=compile_one,
             config_patches=settings or None,
         )
+
+
+def _let_views_copy(gm: torch.fx.GraphModule) -> None:
+    """A graph of aten's ops has views for the strides that it was made with.
+    Inductor gives some results other strides: a concatenation of an empty cache
+    and new keys has those of the keys. Then the elements must be copied."""
+    for part in gm.modules():
+        if isinstance(part, torch.fx.GraphModule):
+            views = part.graph.find_nodes(
+                op="call_function", target=torch.ops.aten.view.default
+            )
+            for node in views:
+                node.target = torch.ops.aten.reshape.default
+            if views:
+                part.recompile()
 
 
 def lower_plainly(

@@ -515,7 +515,7 @@ def one_graph(name, batch, mode):
     case = Case(name, batch, mode)
     expected = case.deterministic(case.module)
     reduced = reduced_or_none(case)
-    inductors = case.deterministic(reduced or compiled_with(case))
+    inductors = case.deterministic(compiled_with(case) if reduced is None else reduced)
     if case.training:
         run = compile_step(case.module, case.inputs, loss_of)
     else:

@@ -22,7 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
 from .refusals import without_values
-from .slots import empty_like, without_repeats
+from .slots import without_repeats
 
 
 @contextlib.contextmanager
@@ -54,9 +54,38 @@ class Call:
         self.args, self.kwargs = tuple(args), dict(sorted((kwargs or {}).items()))
         self.leaves, self.spec = pytree.tree_flatten((self.args, self.kwargs))
 
-    def without_values(self) -> "Call":
-        """To compare others with: it takes no memory of a device."""
-        return Call(*pytree.tree_unflatten(fakes_of(self.leaves), self.spec))
+
+class Argument:
+    """What an argument of a call must be. These are plain values, because every
+    call asks for them: a fake tensor takes 4 us to say where it is, and a real
+    one would keep its memory."""
+
+    def __init__(self, example: Any):
+        self._kind = _kind_of(example)
+        self._text = describe(example)
+        self._stride = None
+        if isinstance(example, torch.Tensor):
+            self._stride = example.stride()
+            self._is_repeating = without_repeats(example) is not example
+
+    def bind(self, at: int, given: Any, is_written: bool) -> Any:
+        """The argument number `at` of a call, as its elements lie in the
+        example: kernels of a graph have the strides built in, and numbers."""
+        if _kind_of(given) != self._kind:
+            raise ValueError(
+                f"argument {at} is {describe(given)}; the model was captured "
+                f"with {self._text}"
+            )
+        if self._stride is None or given.stride() == self._stride:
+            return given
+        if is_written or self._is_repeating:
+            raise ValueError(
+                f"argument {at} has strides {given.stride()}; the model was "
+                f"captured with {self._stride}"
+            )
+        return torch.empty_strided(
+            given.shape, self._stride, dtype=given.dtype, device=given.device
+        ).copy_(given.detach())
 
 
 @dataclasses.dataclass
@@ -64,7 +93,7 @@ class Signature:
     """Where arguments and results of a model are in its program."""
 
     #: As it was captured.
-    example: Call
+    call: dataclasses.InitVar[Call]
     #: Of each leaf: its place among the program's inputs; None: it is none.
     places: List[Optional[int]]
     #: Of each result of a call: its place among the program's results; None:
@@ -79,23 +108,28 @@ class Signature:
     #: How results of a call lie in what the model returns.
     result: Any = None
 
+    def __post_init__(self, call: Call) -> None:
+        self.keywords = list(call.kwargs)
+        self.arguments = [Argument(leaf) for leaf in call.leaves]
+
     def bind(self, args: Sequence[Any], given: Call) -> List[Any]:
         """The program's inputs for a call: `args` but for what is given."""
-        if list(given.kwargs) != list(self.example.kwargs):
+        if list(given.kwargs) != self.keywords:
             raise ValueError(
                 f"keyword arguments {', '.join(given.kwargs) or 'none'}, "
-                f"expected {', '.join(self.example.kwargs) or 'none'}"
+                f"expected {', '.join(self.keywords) or 'none'}"
             )
         if len(given.leaves) != len(self.places):
             raise ValueError(
                 f"{len(given.leaves)} arguments, expected {len(self.places)}"
             )
         values = list(args)
-        for at, (place, leaf) in enumerate(zip(self.places, given.leaves)):
-            known = self.example.leaves[at]
-            _check_argument(at, leaf, known)
+        for at, (argument, place, leaf) in enumerate(
+            zip(self.arguments, self.places, given.leaves)
+        ):
+            bound = argument.bind(at, leaf, place in self.written)
             if place is not None:
-                values[place] = _in_layout(at, leaf, known, place in self.written)
+                values[place] = bound
         return values
 
     def finish(self, values: Sequence[Any], results: Sequence[Any]) -> List[Any]:
@@ -130,31 +164,7 @@ def _writable(results: List[Any], values: Sequence[Any]) -> List[Any]:
     return found
 
 
-def _check_argument(at: int, given: Any, known: Any) -> None:
-    """A graph is for one shape and type, and has numbers built in."""
-    if _description(given) != _description(known):
-        raise ValueError(
-            f"argument {at} is {describe(given)}; the model was captured with "
-            f"{describe(known)}"
-        )
-
-
-def _in_layout(
-    at: int, given: Any, known: Any, is_written: bool
-) -> Any:
-    """The argument as its elements lie in the example: kernels of a graph have
-    the strides built in."""
-    if not isinstance(known, torch.Tensor) or given.stride() == known.stride():
-        return given
-    if is_written or without_repeats(known) is not known:
-        raise ValueError(
-            f"argument {at} has strides {given.stride()}; the model was captured "
-            f"with {known.stride()}"
-        )
-    return empty_like(known).copy_(given.detach())
-
-
-def _description(value: Any) -> Any:
+def _kind_of(value: Any) -> Any:
     """Equal for arguments that a graph takes for each other."""
     if isinstance(value, torch.Tensor):
         return value.dtype, value.shape, value.device

@@ -37,7 +37,6 @@ class OneGraph:
         :param kind: what the graph is called.
         """
         gm, values, signature, constants = closed(model)
-        signature.example = signature.example.without_values()
         self.backend, self._signature = backend, signature
         #: Of results that are no tensors: their values.
         self._constants = constants

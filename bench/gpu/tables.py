@@ -87,14 +87,12 @@ def plan_table(rows):
 
 
 def one_graph_table(rows):
-    """Calls through torch.compile, and as one graph without guards."""
-    head = ["model", "batch", "mode", "reduce-overhead", "call", "one graph",
+    head = ["model", "batch", "mode", "reduce-overhead", "one graph",
             "one stream", "plan", "of reduce-overhead", "planning, s"]
-    times = ["call", "one_graph", "one_graph_one_stream", "one_graph_plan"]
+    times = ["one_graph", "one_graph_one_stream", "one_graph_plan"]
     return table(head, (
         [*key_of(row), number(reduced_of(row)), *numbers_of(row, times),
-         ratio(reduced_of(row), row["one_graph_us"]),
-         f"{float(row['one_graph_planning_s']):.1f}"]
+         one_graph_ratio(row), f"{float(row['one_graph_planning_s']):.1f}"]
         for row in rows
     ))
 
@@ -186,21 +184,34 @@ def marked(row):
 
 def inference(plans, batch):
     head = ["model", "eager", "reduce-overhead", "max-autotune", "one stream",
-            "chains", "heft", "plan", "call", "one graph", "speedup", "of calls",
-            "of one graph"]
-    times = [t for t in TIMES if t != "default"] + ["one_graph"]
+            "chains", "heft", "plan", "call", "speedup", "of calls"]
+    times = [t for t in TIMES if t != "default"]
     return filled(head, (
         [marked(row), *numbers_of(row, times), *ratios_of(row)]
         for row in of_kind(plans, batch, "infer")
     ))
 
 
+def inference_as_one_graph(plans):
+    """Each row is of one run, with its reduce-overhead."""
+    head = ["model", "reduce-overhead", "one stream", "plan", "one graph",
+            "of one graph"]
+    names = ["reduce_overhead", "one_stream", "plan"]
+    times = ["one_graph_" + name for name in names] + ["one_graph"]
+    return table(head, (
+        [row["model"], *numbers_of(row, times), one_graph_ratio(row)]
+        for row in of_kind(plans, 1, "infer") if row["one_graph_us"]
+    ))
+
+
 def ratios_of(row):
-    """Speedups of the plan, of calls, and of calls without guards."""
-    return [
-        ratio(row["speedup"], 1), ratio(row["call_speedup"], 1),
-        ratio(reduced_of(row), row["one_graph_us"]),
-    ]
+    """Speedups of the plan, and of calls."""
+    return [ratio(row["speedup"], 1), ratio(row["call_speedup"], 1)]
+
+
+def one_graph_ratio(row):
+    """The speedup of calls without guards."""
+    return ratio(reduced_of(row), row["one_graph_us"])
 
 
 def training(plans, batch):
@@ -211,7 +222,7 @@ def training(plans, batch):
              "one_graph"]
     return filled(head, (
         [marked(row), *numbers_of(row, times), *ratios_of(row),
-         f"{float(row['planning_s']):.1f}"]
+         one_graph_ratio(row), f"{float(row['planning_s']):.1f}"]
         for row in of_kind(plans, batch, "train")
     ))
 
@@ -235,6 +246,7 @@ def rounding(plans):
 TABLES = {
     "inference-1": lambda plans: inference(plans, 1),
     "inference-8": lambda plans: inference(plans, 8),
+    "inference-one-graph": inference_as_one_graph,
     "training-1": lambda plans: training(plans, 1),
     "training-8": lambda plans: training(plans, 8),
     "rounding": rounding,

@@ -16,7 +16,6 @@ install(FILES include/regal.h include/regal_limits.h include/regal_options.h
 # The way back from regal.pc to the prefix: lib may be lib/x86_64-linux-gnu.
 file(RELATIVE_PATH REGAL_PC_TO_PREFIX
   /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-string(REPLACE ";" ", " REGAL_PC_REQUIRES "${REGAL_DEPENDENCY_MODULES}")
 configure_file(cmake/regal.pc.in generated/regal.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/generated/regal.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

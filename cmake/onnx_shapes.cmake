@@ -52,7 +52,7 @@ if(REGAL_ONNX_SHAPES AND NOT onnx_missing)
   endif()
   list(APPEND REGAL_DEPENDENCIES ${REGAL_ONNX_LIBRARY}
     ${REGAL_ONNX_PROTO_LIBRARY} ${REGAL_PROTOBUF_LIBRARY} stdc++)
-  set(REGAL_PC_LIBRARIES "-lonnx -lonnx_proto -lprotobuf -lstdc++")
+  string(APPEND REGAL_PC_LIBRARIES " -lonnx -lonnx_proto -lprotobuf -lstdc++")
   set(REGAL_HAS_ONNX_SHAPES ON)
 elseif(onnx_missing AND NOT REGAL_ONNX_SHAPES STREQUAL "AUTO")
   message(FATAL_ERROR "REGAL_ONNX_SHAPES=ON: ${onnx_missing} was not found")

@@ -221,9 +221,10 @@ static void test_newer_ops(void **state) {
   check_shape(&made, "cast", "2x4x6");
   check_shape(&made, "left", "2x2x6");
   check_shape(&made, "after", "2x2x6");
-  check_shape(&made, "uneven", "none");
-  if (regal_onnx_known_opset() == 17)
+  if (regal_onnx_known_opset() == 17) {
+    check_shape(&made, "uneven", "none");
     check_shape(&made, "some", "none");
+  }
   assert_string_equal(made.model->graph->node[3]->op_type, "Gelu");
   assert_int_equal(made.model->opset_import[0]->version, 21);
   free_model(&made);
@@ -311,6 +312,8 @@ static void test_refused(void **state) {
   check_refused(infer_bytes("\x3a\xff", 2),
                 "m.onnx: shape inference: this is no ONNX model (a protobuf "
                 "ModelProto)");
+  if (regal_onnx_known_opset() != 17) /* libonnx 1.17 passes over it */
+    return;
   check_refused(
       infer("contradiction"),
       "m.onnx: shape inference: [ShapeInferenceError] (op_type:Relu): "

@@ -15,6 +15,11 @@
 
 #include "graph/builder.h"
 
+/* Before libzip 1.11 the other code served for both. */
+#ifndef ZIP_ER_TRUNCATED_ZIP
+#define ZIP_ER_TRUNCATED_ZIP ZIP_ER_NOZIP
+#endif
+
 #define BOMB_FACTOR 1000
 #define BOMB_FLOOR ((uint64_t)64 << 20)
 
@@ -41,6 +46,11 @@ static regal_status open_zip(regal_archive *archive) {
   /* libzip says so too of files that are there but too short. */
   if (code == ZIP_ER_NOENT && !stat(archive->path, &info))
     code = ZIP_ER_NOZIP;
+  if (code == ZIP_ER_NOZIP || code == ZIP_ER_TRUNCATED_ZIP)
+    return regal_fail(archive->context, REGAL_BAD_INPUT,
+                      "%s: cannot be read as a zip archive: it is none, or it "
+                      "is cut off",
+                      archive->path);
   zip_error_t error;
   zip_error_init_with_code(&error, code);
   regal_status status = regal_fail(archive->context, status_of(code),
@@ -177,12 +187,14 @@ static regal_status unpack(regal_context *context, const regal_member *member,
   return code == Z_STREAM_END ? REGAL_OK : REGAL_BAD_INPUT;
 }
 
+/* Of an empty member nothing is read: libzip 1.11 does not hand out the two
+ * bytes that deflate makes of it. */
 static regal_status fill(regal_archive *archive, regal_context *context,
                          const regal_member *member, char *packed,
                          regal_text *text) {
-  if (!read_packed(archive, member, packed))
+  if (member->bytes && !read_packed(archive, member, packed))
     return REGAL_BAD_INPUT;
-  if (member->deflated)
+  if (member->bytes && member->deflated)
     REGAL_TRY(unpack(context, member, packed, text->bytes));
   text->size = (size_t)member->bytes;
   text->bytes[text->size] = 0;

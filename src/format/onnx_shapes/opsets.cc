@@ -24,7 +24,8 @@ using onnx::TensorProto;
 
 /* -- Ops that are newer than the library ---------------------------------- */
 
-/* Newer ops whose first output is like their first input. */
+/* Ops since opset 18 whose first output is like their first input. Libraries
+ * that know them may not say so: GroupNormalization in 1.17. */
 bool is_newer_and_keeps_shape(const std::string &op) {
   static const std::unordered_set<std::string> names = {
       "BitwiseNot", "Gelu",  "GroupNormalization",
@@ -139,12 +140,8 @@ void make_older(const axes_of_reductions &axes, int newest, NodeProto *node) {
   drop_harmless_attributes(node);
   const OpSchema *schema =
       OpSchemaRegistry::Schema(node->op_type(), newest, "");
-  if (schema == nullptr && is_newer_and_keeps_shape(node->op_type())) {
-    become_identity(node);
-  } else if (schema != nullptr && !fits(*node, *schema) &&
-             !axes.to_attribute(node)) {
+  if (schema != nullptr && !fits(*node, *schema) && !axes.to_attribute(node))
     node->set_op_type("NewerThan" + std::to_string(newest));
-  }
 }
 
 /* -- A model that the library accepts ------------------------------------- */
@@ -223,7 +220,9 @@ void make_nodes_fit(scope *scope, const axes_of_reductions &axes,
     import_domain(scope, &node);
     if (node.domain() == "com.microsoft")
       become_cast_like(&node);
-    else if (scope->newer && node.domain().empty())
+    else if (node.domain().empty() && is_newer_and_keeps_shape(node.op_type()))
+      become_identity(&node);
+    else if (node.domain().empty() && scope->newer)
       make_older(axes, scope->newest, &node);
     for (AttributeProto &attribute : *node.mutable_attribute()) {
       restore_zero(&attribute);

@@ -16,9 +16,12 @@ import torch._inductor.runtime.triton_helpers as triton_helpers
 import torch._prims_common.wrappers as wrappers
 import torch._subclasses.fake_tensor as fake_tensor
 import triton
+import triton.language as tl
 from torch import nn
 from torch._dynamo.device_interface import CudaInterface
 from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+from torch._inductor.select_algorithm import AlgorithmSelectorCache
+from torch.fx.experimental.proxy_tensor import make_fx
 from triton.backends.compiler import GPUTarget
 
 GPU = torch.device("cuda:0")
@@ -164,7 +167,6 @@ def lower(name, model, args, train, inside=False):
     from regal.torch.joint import joint
     from regal.torch.models import exported
     from regal.torch.one_graph import closed
-    from regal.torch.trace import is_triton
 
     call = Call(args, None)
     program = joint(model, call, None) if train else exported(model, call)
@@ -173,11 +175,18 @@ def lower(name, model, args, train, inside=False):
         if "device" in node.kwargs:
             node.kwargs = {**node.kwargs, "device": GPU}
     gm.recompile()
-    traced = _fused(gm, [on_gpu(value) for value in values])
+    show(name, _fused(gm, [on_gpu(value) for value in values]))
+
+
+def show(name, traced):
+    from regal.torch.trace import is_triton
+
     program = traced.program
     print(json.dumps({
         "name": name,
         "kernels": [kernel.name for kernel in program.kernels],
+        "reads": [[a.buffer for a in kernel.reads] for kernel in program.kernels],
+        "writes": [[a.buffer for a in kernel.writes] for kernel in program.kernels],
         "dependencies": program.dependencies,
         "fused": sum("triton" in kernel.name for kernel in program.kernels),
         "early": sorted(traced.early_names),
@@ -203,6 +212,43 @@ def refuse_a_model_on_the_cpu(x):
         regal.torch.capture(nn.Linear(8, 8), (x,), level="inductor")
     except ValueError as error:
         print(json.dumps({"name": "refused", "why": str(error)}), flush=True)
+
+
+@triton.jit
+def shift_and_add(in_ptr0, BLOCK: tl.constexpr, in_ptr1, in_ptr2, n, by):
+    """Of a user: writes its first and its last tensor."""
+    at = tl.arange(0, BLOCK)
+    x = tl.load(in_ptr0 + at, mask=at < n)
+    tl.store(in_ptr0 + at, x + by, mask=at < n)
+    tl.store(in_ptr2 + at, x + tl.load(in_ptr1 + at, mask=at < n), mask=at < n)
+
+
+def with_a_kernel_of_the_user(x, y):
+    doubled, out = x * 2, torch.empty_like(x)
+    launch = torch.library.wrap_triton(shift_and_add)
+    launch[(1,)](doubled, 32, y, out, x.numel(), 1.5)
+    return [out, doubled + 1]
+
+
+def lower_function(name, function, args):
+    from regal.torch.captured import _fused
+
+    given = [on_gpu(x) for x in args]
+    with MODE:
+        gm = make_fx(function)(*given)
+    show(name, _fused(gm, given))
+
+
+def tuned(kernels, *args, **kwargs):
+    """Times of max-autotune: the first one is the fastest."""
+    return {kernel: float(at) for at, kernel in enumerate(kernels)}
+
+
+def lower_with_max_autotune(x):
+    AlgorithmSelectorCache.benchmark_in_current_process = staticmethod(tuned)
+    settings = {"max_autotune": True, "max_autotune_gemm_backends": "ATEN"}
+    with torch._inductor.config.patch(settings):
+        lower_function("tuned", lambda x, y: [x @ y + y @ x], (x, x))
 
 
 class Chosen(nn.Module):
@@ -242,6 +288,8 @@ def main():
     lower("numbers", Numbers(), (x, "twice", 3, None), False)
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
+    lower_function("user", with_a_kernel_of_the_user, (x, x))
+    lower_with_max_autotune(torch.randn(8, 8))
 
 
 if __name__ == "__main__":

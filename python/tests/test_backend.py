@@ -17,6 +17,7 @@ from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import cuda, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
+from regal.torch.captured import _traced  # noqa: E402
 from regal.torch.measure import measure  # noqa: E402
 from regal.torch.trace import Unsupported  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
@@ -330,6 +331,45 @@ def test_the_fastest_configuration_is_kept(monkeypatch):
     launch.tune(
         [changed, out], lambda call: pytest.fail("there is nothing to choose")
     )
+
+
+def test_functions_of_inductors_that_are_no_ops_write_their_result():
+    """max-autotune chooses them; they have no schema."""
+    inductor = pytest.importorskip("regal.torch.inductor")
+    function = inductor._own_function("extern_kernels.bias_addmm")
+    assert not hasattr(function, "_schema")
+    assert hasattr(inductor._own_function("extern_kernels._mm_plus_mm"), "_schema")
+    graph = torch.fx.Graph()
+    bias, x = (graph.placeholder(name) for name in ("bias", "x"))
+    out = graph.call_function(torch.empty, ((3, 3),))
+    graph.call_function(function, (bias, x, x), {"out": out})
+    graph.output((graph.call_function(torch.ops.aten.relu.default, (out,)),))
+    module = torch.fx.GraphModule(torch.nn.Module(), graph)
+    traced = _traced(module, [torch.ones(3, 3), torch.ones(3, 3)])
+    added, rectified = traced.program.kernels
+    assert [a.buffer for a in added.writes] == [rectified.reads[0].buffer]
+    assert traced.program.dependencies == [[], [0]]
+
+
+def test_settings_that_a_plan_cannot_have_are_taken_back(monkeypatch):
+    """Inductor's own CUDA graph around a plan, say."""
+    inductor = pytest.importorskip("regal.torch.inductor")
+    from torch._inductor import config
+
+    found = {}
+
+    def compile_fx(gm, inputs, inner_compile, config_patches):
+        with config.patch(config_patches):
+            found.update(
+                cudagraphs=config.triton.cudagraphs, cpp=config.cpp_wrapper,
+                autotune=config.max_autotune,
+            )
+
+    monkeypatch.setattr(inductor, "compile_fx", compile_fx)
+    settings = {"triton.cudagraphs": True, "max_autotune": True}
+    with config.patch(cpp_wrapper=True):
+        inductor.lower(torch.fx.symbolic_trace(torch.nn.ReLU()), [], None, settings)
+    assert found == {"cudagraphs": False, "cpp": False, "autotune": True}
 
 
 SOURCE = """

@@ -98,3 +98,22 @@ def test_kernels_wait_before_they_touch_memory(lowered):
         assert body.startswith("tl.extra.cuda.gdc_wait()"), source
     said = [s for s in step["sources"].values() if "launch_dependents" in s]
     assert len(said) > 4  # when the next one may be launched
+
+
+def test_a_kernel_of_the_user_is_waited_for_where_it_writes(lowered):
+    """Inductor has read its source; its names say nothing."""
+    user = lowered["user"]
+    (at,) = [a for a, name in enumerate(user["kernels"]) if "shift" in name]
+    doubled, y, out = user["reads"][at]
+    assert user["writes"][at] == [doubled, out]
+    assert user["dependencies"][at] == [at - 1] and doubled in user["writes"][at - 1]
+    assert at in user["dependencies"][-1]
+    assert user["written"] == []  # no input
+
+
+def test_a_function_that_max_autotune_chooses_writes_its_result(lowered):
+    """It is no op of aten."""
+    tuned = lowered["tuned"]
+    assert len(tuned["kernels"]) == 1 and "_mm_plus_mm" in tuned["kernels"][0]
+    ((result,),) = tuned["writes"]
+    assert result >= tuned["inputs"]

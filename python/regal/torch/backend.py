@@ -125,12 +125,9 @@ class Backend:
             return self._compile_plainly(kept, example_inputs, kwargs)
 
     def _compile_plainly(self, gm, example_inputs, kwargs) -> Callable:
-        """Inductor's own code, also at a call, where no settings are left."""
-        from torch._inductor import config
-        from torch._inductor.compile_fx import compile_fx_inner
+        from .inductor import compile_plainly
 
-        with config.patch(self.inductor):
-            return compile_fx_inner(gm, example_inputs, **kwargs)
+        return compile_plainly(gm, example_inputs, self.inductor, **kwargs)
 
 
 def _check_devices(example_inputs) -> None:

@@ -2,7 +2,7 @@
 """Inductor's fused kernels as an FX graph.
 
 Inductor can write its wrapper as an FX graph instead of Python source
-(``WrapperFxCodegen``). Three things of that converter are replaced here:
+(``WrapperFxCodegen``). Some things of that converter are replaced here:
 
 - It launches a Triton kernel by Triton's own function with the block sizes of
   the first configuration, and loses the number of warps. Here a node launches
@@ -11,6 +11,8 @@ Inductor can write its wrapper as an FX graph instead of Python source
 - It waits for each kernel's compilation before it submits the next one. Here
   kernels are submitted while the graph is made, and awaited at its end.
 - It looks for the result of an op of the user's that has none.
+- It takes no functions of Inductor's own that are no ops (`bias_addmm`, which
+  max-autotune may choose), and no kernels of the user's with floating arguments.
 
 Everything that depends on Inductor's internals is in this file. What it cannot
 convert raises ``Unsupported``; the caller then uses plain Inductor.
@@ -23,7 +25,17 @@ import dataclasses
 import functools
 import re
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 import torch
 from torch._functorch import config as functorch
@@ -31,6 +43,8 @@ from torch._inductor import config, ir
 from torch._inductor.codecache import LambdaFuture, PyCodeCache
 from torch._inductor.codegen import common, wrapper, wrapper_fxir
 from torch._inductor.compile_fx import compile_fx, compile_fx_inner
+from torch._inductor.select_algorithm import extern_kernels
+from torch._inductor.virtualized import V
 from torch._subclasses.fake_tensor import FakeTensor
 
 from .trace import Unsupported
@@ -46,7 +60,12 @@ SETTINGS = {
     "triton.cudagraphs": False,
     "graph_partition": False,
     "triton.enable_pdl": True,
+    "memory_planning": False,
 }
+
+#: Whatever the user has set: a plan is recorded here, not by Inductor around it,
+#: and its graph is no C++.
+_NEVER = {"triton.cudagraphs": False, "cpp_wrapper": False}
 
 #: In a kernel that waits before it touches memory (see `_waiting_first`).
 _WAIT = "tl.extra.cuda.gdc_wait()"
@@ -66,10 +85,17 @@ _COMPILING = threading.RLock()
 class TritonLaunch:
     """Launches one of Inductor's Triton kernels on the current stream."""
 
-    def __init__(self, name: str, can_be_early: bool = False):
+    def __init__(
+        self, name: str, can_be_early: bool = False, is_users: bool = False
+    ):
         self.__name__ = self.name = name
         #: Whether it waits for those before it, if it is launched early.
         self.can_be_early = can_be_early
+        #: Whether the user has written it: names say nothing of its arguments,
+        #: and its signature has more of them than a launch.
+        self.is_users = is_users
+        #: Of such a kernel: places of arguments that it writes.
+        self.written: Set[int] = set()
         self._kernel: Any = None
 
     def define(self, kernel: Any) -> None:
@@ -116,6 +142,8 @@ class TritonLaunch:
 
     def roles(self, count: int) -> List[str]:
         """"r", "w", "rw" or "" for each of the first `count` arguments."""
+        if self.is_users:
+            return ["rw" if at in self.written else "r" for at in range(count)]
         names = list(self.kernel.triton_meta["signature"])[:count]
         mutated = set(getattr(self.kernel, "mutated_arg_names", ()))
         return [_role(name, mutated) for name in names]
@@ -181,6 +209,27 @@ def _waiting_first(name: str, body: str) -> Tuple[str, bool]:
     return body.replace(launched, usual), can_be_early
 
 
+def _written_places(line: Any) -> Iterator[int]:
+    """Places of arguments that a kernel of the user's writes, as Inductor has
+    found in its source."""
+    (kernel,) = (
+        op
+        for op in V.graph.operations
+        if isinstance(op, ir.UserDefinedTritonKernel)
+        and op.fx_node.name == line.original_fxnode_name
+    )
+    written = {arg.get_name() for arg in kernel.mutable_args}
+    for place, arg in enumerate(line.raw_args):
+        if isinstance(arg, ir.IRNode) and arg.get_name() in written:
+            yield place
+
+
+def _own_function(name: str) -> Callable:
+    """Of Inductor, by the name that its wrapper would call it by."""
+    function = getattr(extern_kernels, name.rpartition(".")[2])
+    return getattr(function, "default", function)
+
+
 class _Converter(wrapper_fxir.FxConverter):
     def _generate_kernel_definition(self, line: Any) -> None:
         body, can_be_early = _waiting_first(line.kernel_name, line.kernel_body)
@@ -188,7 +237,9 @@ class _Converter(wrapper_fxir.FxConverter):
             line.kernel_name, body, metadata=line.metadata
         )
         module = PyCodeCache.load("\n".join([self.prologue, code]))
-        launch = TritonLaunch(line.kernel_name, can_be_early)
+        launch = TritonLaunch(
+            line.kernel_name, can_be_early, _USERS_OWN in line.kernel_body
+        )
         launch.define(getattr(module, line.kernel_name))
         self.kernels[line.kernel_name] = launch
 
@@ -197,6 +248,8 @@ class _Converter(wrapper_fxir.FxConverter):
         raw_args = line.raw_args or ()
         if len(raw_args) != len(line.call_args):
             raw_args = [None] * len(line.call_args)
+        if launch.is_users:
+            launch.written.update(_written_places(line))
         self.gm.graph.call_function(
             launch, tuple(map(self._argument, line.call_args, raw_args))
         )
@@ -207,11 +260,18 @@ class _Converter(wrapper_fxir.FxConverter):
         if line.unbacked_bindings:
             super()._generate_unbacked_symbol_defs(line)
 
+    def _generate_extern_kernel_common(self, kernel: Any, out: Any) -> None:
+        if kernel.op_overload is None:
+            kernel.op_overload = _own_function(kernel.python_kernel_name)
+        super()._generate_extern_kernel_common(kernel, out)
+
     def _argument(self, arg: Any, raw_arg: Any) -> Any:
         """An argument of a launch: the node of a buffer, or a number. Text that
         names no buffer is a view, which `raw_arg` describes."""
         if isinstance(arg, wrapper.SymbolicCallArg):
             arg = arg.inner_expr
+        if isinstance(arg, (bool, float)):
+            return arg
         if not isinstance(arg, str):
             return self._generate_sym_node(arg)
         if arg in self.buffer_to_node:
@@ -264,7 +324,7 @@ def lower(
             gm,
             example_inputs,
             inner_compile=compile_one,
-            config_patches=settings or None,
+            config_patches={**(settings or {}), **_NEVER},
         )
 
 
@@ -289,7 +349,20 @@ def lower_plainly(
     settings: Optional[Dict[str, Any]] = None,
 ) -> Callable:
     """Inductor's own code for a graph."""
-    return compile_fx(gm, example_inputs, config_patches=settings or None)
+    with _COMPILING:
+        return compile_fx(gm, example_inputs, config_patches=settings or None)
+
+
+def compile_plainly(
+    gm: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    settings: Dict[str, Any],
+    **kwargs: Any,
+) -> Callable:
+    """Inductor's own code for a graph that `lower` has given; also at a call,
+    where no settings are left."""
+    with _COMPILING, config.patch({**settings, **_NEVER}):
+        return compile_fx_inner(gm, example_inputs, **kwargs)
 
 
 def compile_kernels(
@@ -330,8 +403,9 @@ def _settings() -> Dict[str, Any]:
 def compiling(receiver: Callable[[torch.fx.GraphModule], Callable]):
     """Inside, Inductor's graphs for CUDA go to `receiver`.
 
-    A class attribute has the receiver: threads take turns, for autograd's may
-    compile a backward graph while another compiles a forward one.
+    A class attribute has the receiver, and the settings are those of the
+    process: threads take turns, for autograd's may compile a backward graph
+    while another compiles a forward one.
     """
     with _COMPILING, _sent_to(receiver):
         yield

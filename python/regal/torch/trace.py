@@ -356,9 +356,10 @@ def _lookup(value: Any, values: Dict[Node, Any]) -> Any:
 
 
 def _arguments(node: Node):
-    """(value, is written, is only written) of each argument."""
+    """(value, is written, is only written) of each argument. Functions of
+    Inductor's that are no ops have no schema; they write `out`."""
     schema = getattr(node.target, "_schema", None)
-    written = {}
+    written: Dict[Any, bool] = {} if schema else {"out": True}
     if schema is not None:
         for index, argument in enumerate(schema.arguments):
             if argument.alias_info is not None and argument.alias_info.is_write:

@@ -162,8 +162,10 @@ def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
     def anything(*args, **kwargs):
         yield
 
-    for name in ("graph", "set_stream"):
+    for name in ("stream", "set_stream"):
         monkeypatch.setattr(torch.cuda, name, anything)
+    for name in ("synchronize", "empty_cache", "graph_pool_handle"):
+        monkeypatch.setattr(torch.cuda, name, lambda: None)
     for name in ("CUDAGraph", "Event"):
         monkeypatch.setattr(torch.cuda, name, unittest.mock.MagicMock)
     monkeypatch.setattr(torch.cuda, "current_stream", NoStream)

@@ -5,6 +5,7 @@ Streams and events are replaced by ones that note what is known to have ended:
 what CUDA would record as edges of the graph. Memory is given out and again as
 PyTorch's allocator does.
 """
+import contextlib
 import pathlib
 import random
 
@@ -116,6 +117,76 @@ def issue(monkeypatch, program, schedule):
     recorder.record()
     assert current == [recorder.main]  # where a capture must end
     return issued, recorder.main
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_recording_that_fails_ends_where_it_began(monkeypatch, error):
+    """With streams that nobody waits for, CUDA would not end it."""
+    program = Program.from_json(RECORDED[0].read_text())
+    usual, issued, mains = Issued.step, [], []
+
+    def step(self, kernel, env):
+        if len(issued) == len(self.kernels) // 2:
+            raise error("no memory")
+        usual(self, kernel, env)
+        issued.append(kernel)
+
+    class Noting(cuda._Recorder):
+        def __init__(self, *args):
+            super().__init__(*args)
+            mains.append(self.main)
+
+    monkeypatch.setattr(Issued, "step", step)
+    monkeypatch.setattr(cuda, "_Recorder", Noting)
+    with pytest.raises(error, match="no memory"):
+        issue(monkeypatch, program, by_chains(program))
+    assert issued and mains[0].handle.ended == set(issued)
+
+
+class Recording:
+    """A CUDA graph whose recording CUDA has ended, or not."""
+
+    log = []
+
+    def __init__(self, is_over=False):
+        self.is_over = is_over
+
+    def capture_begin(self, pool=None, capture_error_mode=""):
+        self.log.append("begin")
+
+    def capture_end(self):
+        if self.is_over:
+            raise RuntimeError("it has ended")
+        self.log.append("end")
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_what_failed_first_is_said_and_pytorch_knows_that_nothing_is_recorded(
+    monkeypatch, is_over, error
+):
+    @contextlib.contextmanager
+    def stream(given):
+        try:
+            yield
+        finally:
+            log.append("usual stream")
+
+    log = []
+    monkeypatch.setattr(Recording, "log", log)
+    monkeypatch.setattr(torch.cuda, "stream", stream)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Recording)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch, "zeros", lambda *args, device: torch.ones(()))
+    for name in ("_cuda_endAllocateToPool", "_cuda_releasePool"):
+        monkeypatch.setattr(torch._C, name, lambda gpu, pool, name=name:
+                            log.append((name, pool)), raising=False)
+    with pytest.raises(error, match="the first"):
+        with cuda._recorded(Recording(is_over), None, "the pool"):
+            raise error("the first")
+    repaired = [("_cuda_endAllocateToPool", "the pool"),
+                ("_cuda_releasePool", "the pool"), "begin"] * is_over
+    assert log == ["begin", *repaired, "end", "usual stream"]
 
 
 @pytest.fixture

@@ -269,6 +269,31 @@ def test_what_cannot_be_planned_is_left_to_inductor(why, function):
             assert torch.equal(compiled(x), function(x)), why
 
 
+@torch.library.custom_op("regal_tests::by_its_sum", mutates_args=())
+def by_its_sum(x: torch.Tensor) -> torch.Tensor:
+    """Reads a value on the host, which ends a recording."""
+    return x / x.sum().item()
+
+
+by_its_sum.register_fake(torch.empty_like)
+
+
+def test_a_recording_that_cuda_ends_leaves_nothing_behind():
+    """PyTorch would go on to think that it records."""
+    x = torch.rand(8, device="cuda")
+    stream = torch.cuda.current_stream()
+    compiled = rt.compile(lambda x: by_its_sum(x * 2) + 1, **QUICK)
+    with pytest.warns(UserWarning, match="is left to Inductor"):
+        found = compiled(x)
+    assert_close(found, x / x.sum() + 1)
+    assert torch.cuda.current_stream() == stream
+    assert torch.rand(8, device="cuda").max() > 0
+    torch.cuda.empty_cache()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="regal")
+        assert_close(rt.compile(lambda x: x.sin() + 1, **QUICK)(x), x.sin() + 1)
+
+
 @pytest.mark.parametrize("level", ["aten", "inductor"])
 @pytest.mark.parametrize("train", [False, True])
 def test_a_captured_model_runs_on_streams(level, train):

@@ -222,14 +222,8 @@ class Workshop:
     def recording(
         self, graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream
     ) -> Iterator[None]:
-        with torch.cuda.stream(stream):
-            graph.capture_begin(
-                pool=self._pool, capture_error_mode="thread_local"
-            )
-            try:
-                yield
-            finally:
-                graph.capture_end()
+        with _recorded(graph, stream, self._pool):
+            yield
         self._last = graph
 
 
@@ -254,12 +248,8 @@ def capture(
             else _recording(graph, recorder.main)
         )
         _make_handles()
-        try:
-            with torch.no_grad(), recording:
-                results = recorder.record()
-        except RuntimeError as error:
-            # Where a launch has failed, the end of the recording fails, too.
-            raise error from error.__cause__ or error.__context__
+        with torch.no_grad(), recording:
+            results = recorder.record()
     if schedule.launches_early:
         launch_early(graph.raw_cuda_graph(), traced.early_names)
         graph.instantiate()
@@ -299,13 +289,56 @@ def _recording(
     keeps for each stream: another graph may run at the same time. They take 32
     MB each on a recent GPU; those of a workshop are given back here."""
     _clear_workspaces()
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()  # for the graph's own memory
     try:
-        with torch.cuda.graph(
-            graph, stream=stream, capture_error_mode="thread_local"
-        ):
+        with _recorded(graph, stream, torch.cuda.graph_pool_handle()):
             yield
     finally:
         _clear_workspaces()
+
+
+@contextlib.contextmanager
+def _recorded(
+    graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream, pool: Any
+) -> Iterator[None]:
+    """Inside, what is issued on the stream is recorded, with memory of the pool.
+
+    `torch.cuda.graph` leaves the stream current where the end of a recording
+    fails, as it does where a launch has failed.
+    """
+    with torch.cuda.stream(stream):
+        graph.capture_begin(pool=pool, capture_error_mode="thread_local")
+        try:
+            yield
+            graph.capture_end()
+        except BaseException:
+            _abandon(graph, pool)
+            raise
+
+
+def _abandon(graph: torch.cuda.CUDAGraph, pool: Any) -> None:
+    """Ends a recording in which something has failed.
+
+    A launch that synchronises, say, makes CUDA end the recording by itself. Then
+    PyTorch (2.11) goes on as if it recorded: its allocator keeps the memory, and
+    whoever draws random numbers on the GPU gets an error. The next recording that
+    ends well puts that right for the random numbers.
+    """
+    try:
+        graph.capture_end()
+        return
+    except RuntimeError:
+        pass
+    gpu = torch.cuda.current_device()
+    for give_back in (torch._C._cuda_endAllocateToPool, torch._C._cuda_releasePool):
+        with contextlib.suppress(RuntimeError):
+            give_back(gpu, pool)
+    with contextlib.suppress(RuntimeError):
+        something, spare = torch.zeros((), device="cuda"), torch.cuda.CUDAGraph()
+        spare.capture_begin(capture_error_mode="thread_local")
+        something.zero_()
+        spare.capture_end()
 
 
 def _clear_workspaces() -> None:
@@ -333,6 +366,11 @@ class _Recorder:
         try:
             self.issue_all()
             return self.traced.results(self.env)
+        except BaseException:
+            # A recording ends where it began, or it cannot end.
+            with contextlib.suppress(RuntimeError):
+                self.join()
+            raise
         finally:
             self.use(self.main)
 
@@ -345,9 +383,13 @@ class _Recorder:
         for launch in self.schedule.launches:
             lane = self.lanes.lane_of(launch.stream)
             if lane not in self.latest:
+                self.lanes.plain(lane).wait_event(start)
                 self.latest[lane] = self.lanes.plain(lane)
-                self.latest[lane].wait_event(start)
             self.launch(launch)
+        self.join()
+
+    def join(self) -> None:
+        """Lets the stream where the capture ends wait for all others."""
         for stream in self.latest.values():
             if stream is not self.main:
                 self.main.wait_stream(stream)

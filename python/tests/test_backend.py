@@ -19,7 +19,7 @@ from regal.torch import cuda, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
 from regal.torch.captured import _traced  # noqa: E402
 from regal.torch.measure import measure  # noqa: E402
-from regal.torch.trace import Unsupported  # noqa: E402
+from regal.torch.trace import Traced, Unsupported  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
 from triton_like import SIZE, Graph, Launch, kernels, traced_module  # noqa: E402
 
@@ -278,6 +278,38 @@ def test_graphs_that_communicate_are_left_to_inductor():
         graph.graph.call_function(functional.wait_tensor.default, (sent,)))
     with pytest.raises(Unsupported, match="all_reduce.* communicates"):
         planned._check_kernels(traced)
+
+
+def test_a_value_that_is_read_on_the_host_is_left_to_inductor():
+    """A recording of it would fail; a mask that is an index is read, too."""
+    inductor = pytest.importorskip("regal.torch.inductor")
+    kernel, graph = kernels(), Graph()
+    number = graph.graph.call_function(torch.ops.aten.item.default, (graph.x,))
+    module = graph.module(graph.call(kernel["double"], graph.x))
+    traced = Traced(module, {n: None for n in module.graph.nodes})
+    assert number not in traced.kernels
+    with pytest.raises(Unsupported, match="decides what runs"):
+        planned._check_kernels(traced)
+    for dtype in (torch.bool, torch.int64):
+        graph = torch.fx.Graph()
+        x, at = (graph.placeholder(name) for name in ("x", "at"))
+        x.meta["val"], at.meta["val"] = torch.ones(3), torch.ones(3, dtype=dtype)
+        graph.call_function(torch.ops.aten.index_put_.default, (x, (at,), x))
+        graph.output((x,))
+        module = torch.fx.GraphModule(torch.nn.Module(), graph)
+        if dtype == torch.bool:
+            with pytest.raises(Unsupported, match="index_put_.* cannot be recorded"):
+                inductor.check_recordable(module)
+        else:
+            inductor.check_recordable(module)
+
+
+def test_a_reason_has_one_line_with_more_than_a_name():
+    assert planned._reason(ValueError("one\ntwo")) == "one"
+    assert planned._reason(ValueError()) == "ValueError"
+    error = RuntimeError("outer")
+    error.__cause__ = ValueError("NotImplementedError:\n\n  not this line\nnor that")
+    assert planned._reason(error) == "NotImplementedError: not this line"
 
 
 def tunable(times):

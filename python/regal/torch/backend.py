@@ -94,7 +94,7 @@ class Backend:
         example_inputs,
         **kwargs: Any,
     ) -> Callable:
-        from .inductor import compile_kernels
+        from .inductor import check_recordable, compile_kernels
 
         kept = copy_of_graph(gm)
         kind, visible = _kind_of(kwargs)
@@ -105,6 +105,7 @@ class Backend:
             static = kwargs.get("static_input_idxs") or ()
 
         def receive(kernels: torch.fx.GraphModule) -> Callable:
+            check_recordable(kernels)
             planned = PlannedGraph(
                 kernels,
                 named or kind,

@@ -39,7 +39,7 @@ from typing import (
 
 import torch
 from torch._functorch import config as functorch
-from torch._inductor import config, ir
+from torch._inductor import config, ir, utils
 from torch._inductor.codecache import LambdaFuture, PyCodeCache
 from torch._inductor.codegen import common, wrapper, wrapper_fxir
 from torch._inductor.compile_fx import compile_fx, compile_fx_inner
@@ -307,6 +307,15 @@ class PlannedCodegen(wrapper_fxir.WrapperFxCodegen):
             if isinstance(node.target, TritonLaunch):
                 node.target.kernel  # waits for its compilation
         return type(self).receiver(gm)
+
+
+def check_recordable(kernels: torch.fx.GraphModule) -> None:
+    """Refuses ops that read values on the host, as far as Inductor knows them: a
+    recording of such an op fails."""
+    is_unsafe = getattr(utils, "is_cudagraph_unsafe_fx_node", lambda node: False)
+    for node in kernels.graph.nodes:
+        if node.op == "call_function" and is_unsafe(node):
+            raise Unsupported(f"{node.name} cannot be recorded in a CUDA graph")
 
 
 def lower(

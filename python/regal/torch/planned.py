@@ -291,9 +291,10 @@ def _check_inputs(traced: Traced) -> None:
 def _check_kernels(traced: Traced) -> None:
     if not traced.kernels:
         raise Unsupported("it has no kernels")
-    for node in traced.kernels:
+    for node in traced.nodes:  # to read a value is no kernel
         if node.target is torch.ops.aten.item.default:
             raise Unsupported("a value of a tensor decides what runs")
+    for node in traced.kernels:
         if getattr(node.target, "namespace", "") in _BETWEEN_PROCESSES:
             # Others would wait for another one, or not try at all.
             raise Unsupported(
@@ -337,9 +338,10 @@ def warn(kind: str, error: Exception) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of what went wrong first."""
+    """The first line of what went wrong first, which may be a name alone."""
     root = error
     while root.__cause__ is not None:
         root = root.__cause__
-    lines = str(root).strip().splitlines()
-    return lines[0] if lines else type(root).__name__
+    lines = [x.strip() for x in str(root).splitlines() if x.strip()]
+    shown = lines[:2] if lines and lines[0].endswith(":") else lines[:1]
+    return " ".join(shown) or type(root).__name__

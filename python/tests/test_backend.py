@@ -73,21 +73,28 @@ def without_gpu(monkeypatch):
     monkeypatch.setattr(planned, "_check_inputs", lambda traced: None)
 
 
+QUICK = Settings(streams=2, seconds=0.2, search_seconds=0.02)
+
+
+def graph_of(settings, graph, *outputs):
+    """What is planned of a graph that is built."""
+    module = graph.module(*outputs)
+    traced = traced_module(module)
+    for node in module.graph.nodes:
+        node.meta["val"] = traced.values.get(node)
+    return planned.PlannedGraph(
+        module, "inference", (), None, settings, settings.seconds,
+        lambda: pytest.fail("it was left to Inductor"),
+    )
+
+
 def planned_graph(settings):
     """x + count(3), its double and their sum, beside a second branch."""
     kernel, graph = kernels(), Graph()
     numbers = graph.call(kernel["count"], 3)
     left = graph.call(kernel["add"], graph.x, numbers)
     right = graph.call(kernel["double"], graph.x)
-    module = graph.module(graph.call(kernel["add"], left, right))
-    traced = traced_module(module)
-    for node in module.graph.nodes:
-        node.meta["val"] = traced.values.get(node)
-    found = planned.PlannedGraph(
-        module, "inference", (), None, settings, settings.seconds,
-        lambda: pytest.fail("it was left to Inductor"),
-    )
-    return kernel, found
+    return kernel, graph_of(settings, graph, graph.call(kernel["add"], left, right))
 
 
 @pytest.mark.parametrize("is_folded", [True, False])
@@ -113,6 +120,37 @@ def test_a_planned_graph_measures_tries_and_serves_calls(without_gpu, is_folded)
     runs = kernel["count"].runs
     graph(torch.ones(SIZE))
     assert kernel["count"].runs - runs == (not is_folded)
+
+
+def test_trials_draw_no_random_numbers_of_the_callers(without_gpu):
+    """How many there are depends on the time that trials take."""
+    kernel, graph = kernels(), Graph()
+    noise = graph.graph.call_function(torch.ops.aten.rand.default, ([SIZE],))
+    found = graph_of(QUICK, graph, graph.call(kernel["add"], graph.x, noise))
+    torch.manual_seed(7)
+    expected = torch.rand(SIZE)
+    torch.manual_seed(7)
+    found._try_to_prepare([torch.zeros(SIZE)])
+    assert found.report is not None
+    assert torch.equal(torch.rand(SIZE), expected)
+
+
+def test_who_interrupts_the_trials_may_call_again(without_gpu, monkeypatch):
+    kernel, graph = planned_graph(QUICK)
+    usual = planned.choose
+
+    def interrupted(*args):
+        monkeypatch.setattr(planned, "choose", usual)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(planned, "choose", interrupted)
+    x = torch.ones(SIZE)
+    with pytest.raises(KeyboardInterrupt):
+        graph(x)
+    assert graph.report is None and len(graph.traced.kernels) == 4
+    (found,) = graph(x)
+    assert torch.equal(found, 3 * x + torch.arange(3.0, 3 + SIZE))
+    assert graph.report.constants == 1 and graph.report.whole_us == 5.0
 
 
 def test_counts_that_are_indices_do_not_grow_while_kernels_are_measured():

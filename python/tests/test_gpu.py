@@ -208,6 +208,19 @@ def test_random_numbers_differ_from_call_to_call():
         assert 0.4 < some.float().mean() < 0.6
 
 
+def test_a_seed_gives_the_same_numbers_whatever_the_trials_draw():
+    model = nn.Sequential(nn.Linear(64, 64), nn.Dropout(0.5)).cuda()
+    x = torch.ones(256, 64, device="cuda")
+    kept = []
+    for seconds in (0.3, 0.6):
+        torch._dynamo.reset()
+        compiled = rt.compile(model, seconds=seconds, search_seconds=0.02)
+        torch.manual_seed(3)
+        with torch.no_grad():
+            kept.append(compiled(x) != 0)
+    assert torch.equal(*kept)
+
+
 def test_an_argument_that_the_model_writes_is_written():
     def function(x, count):
         count.add_(x.sum())

@@ -157,43 +157,45 @@ class PlannedGraph:
     # -- The first call -----------------------------------------------------
 
     def prepare(self, args: Sequence[Any]) -> None:
-        """Measures kernels, tries plans, keeps the fastest."""
+        """Measures kernels, tries plans, keeps the fastest. Nothing of the graph
+        changes before all of it has been done: who interrupts it may call again.
+        """
         own = list(args)
         for i in self.moving + self.protected:
             own[i] = copy_of(args[i])
         buffers = [own[i] for i in self.moving]
         began = time.perf_counter()
         workshop = cuda.Workshop()
-        whole = self.traced
+        whole = traced = self.traced
         measure(whole, own, workshop)
         if self.settings.fold_constants:
-            self.traced = fold_constants(whole)
+            traced = fold_constants(whole)
         measured = time.perf_counter()
         best, tried = choose(
-            self.traced.program,
+            traced.program,
             self.settings,
-            cuda.Timer(lambda s: cuda.capture(self.traced, s, own, workshop)),
+            cuda.Timer(lambda s: cuda.capture(traced, s, own, workshop)),
             self.seconds - (measured - began),
-            bool(self.traced.early_names),
+            bool(traced.early_names),
         )
         compilers = one_stream(whole.program)
         whole_us = None
-        if whole is not self.traced:
+        if whole is not traced:
             captured = cuda.capture(whole, compilers, own, workshop)
             whole_us = min(cuda.time_us(captured) for _ in range(3))
         self.report = Report(
             kind=self.kind,
-            kernels=len(self.traced.kernels),
+            kernels=len(traced.kernels),
             chosen=best,
             tried=tried,
-            held_bytes=best.schedule.held_bytes
-            + bytes_of_constants(self.traced),
+            held_bytes=best.schedule.held_bytes + bytes_of_constants(traced),
             one_stream_bytes=compilers.held_bytes,
             measuring_s=measured - began,
             trying_s=time.perf_counter() - measured,
-            constants=len(whole.kernels) - len(self.traced.kernels),
+            constants=len(whole.kernels) - len(traced.kernels),
             whole_us=whole_us,
         )
+        self.traced = traced
         self.slots = self._make_slots(buffers)
         if self.settings.keep_inputs:
             self.example_args = own
@@ -227,11 +229,16 @@ class PlannedGraph:
         try:
             # At a first call PyTorch looks at every op by such a mode, which
             # takes longer than to record it.
-            with _disable_current_modes():
+            with _disable_current_modes(), self._random_numbers_kept():
                 self.prepare(args)
         except Exception as error:  # an op that cannot be captured, say
             warn(self.kind, error)
             self._plain = self._compile_plainly()
+
+    def _random_numbers_kept(self) -> ContextManager:
+        """Trials draw as many as there is time for: a model that is seeded would
+        differ from run to run."""
+        return torch.random.fork_rng([] if self._gpu is None else [self._gpu])
 
     # -- Every call ---------------------------------------------------------
 

@@ -289,6 +289,30 @@ def test_early_launches_that_fail_are_not_chosen(without_gpu):
         timer(usual)
 
 
+def test_plans_without_memory_are_not_chosen(without_gpu, monkeypatch):
+    """Several streams take more of it than one, which may just fit."""
+    _, graph = planned_graph(QUICK)
+    usual = cuda.capture
+
+    def capture(traced, schedule, *args):
+        if schedule.streams > 1:
+            raise torch.OutOfMemoryError("no memory is left")
+        return usual(traced, schedule, *args)
+
+    monkeypatch.setattr(cuda, "capture", capture)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph(torch.ones(SIZE))
+    assert graph.report.chosen.schedule.streams == 1
+    assert len(graph.report.tried) > 1
+
+    def fails(*args):
+        raise torch.OutOfMemoryError("no memory is left")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        cuda.Timer(fails)(one_stream(graph.traced.program))
+
+
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
 @pytest.mark.parametrize("result", [torch.int64, torch.float32])
 def test_a_position_that_calls_increment_is_left_to_inductor(dtype, result):

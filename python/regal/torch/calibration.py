@@ -98,8 +98,15 @@ def observations_of(graph: PlannedGraph) -> List[Observation]:
     """
     tried = graph.report.tried
     one = next(c for c in tried if c.label == ONE_STREAM)
-    # The model of sharing knows nothing of early launches.
-    others = [c for c in tried if c is not one and not c.schedule.launches_early]
+    # The model of sharing knows nothing of early launches. For some there was no
+    # memory.
+    others = [
+        c
+        for c in tried
+        if c is not one
+        and not c.schedule.launches_early
+        and c.measured_us < float("inf")
+    ]
     step = max(1, len(others) // _OBSERVED)
     chosen = [one] + others[::step][:_OBSERVED]
     captured = [

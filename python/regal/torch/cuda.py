@@ -495,11 +495,16 @@ class Timer:
         return self.time_one(captured)
 
     def _record(self, schedule: Schedule) -> Optional[Captured]:
-        """None where the driver knows no early launches."""
+        """None where there is no memory for a plan after the first, and where the
+        driver knows no early launches."""
         if self.has_failed and schedule.launches_early:
             return None
         try:
             return self.capture(schedule)
+        except torch.OutOfMemoryError:
+            if not self.kept:
+                raise
+            return None
         except RuntimeError:
             if not schedule.launches_early:
                 raise

@@ -246,6 +246,26 @@ def test_calls_go_on_where_another_capture_fails(without_gpu, monkeypatch):
         assert torch.equal(graph(x.clone())[0], held[0])
 
 
+def test_a_caller_may_record_calls(without_gpu, monkeypatch):
+    """A replay cannot be recorded; single kernels can."""
+    kernel, graph = planned_graph(QUICK)
+    graph._gpu, graph._turns = 0, unittest.mock.Mock()
+    is_recording = unittest.mock.Mock(return_value=False)
+    monkeypatch.setattr(torch.cuda, "device", lambda gpu: contextlib.nullcontext())
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", is_recording)
+    monkeypatch.setattr(
+        torch.random, "fork_rng", lambda devices: contextlib.nullcontext()
+    )
+    x = torch.ones(SIZE)
+    expected = graph(x)[0].clone()
+    graph.slots, graph._turns = unittest.mock.Mock(), unittest.mock.Mock()
+    is_recording.return_value = True
+    assert torch.equal(graph(x)[0], expected)
+    graph._plain = lambda args: ["Inductor's"]
+    assert graph(x) == ["Inductor's"]
+    assert not graph.slots.mock_calls and not graph._turns.mock_calls
+
+
 def test_a_planned_graph_serves_several_threads(without_gpu):
     """Each call fills the memory of a capture and reads it out again."""
     settings = Settings(streams=2, seconds=0.2, search_seconds=0.02)

@@ -353,6 +353,21 @@ def test_a_plan_for_several_devices_runs_on_one_gpu():
             assert_close(run(x)[0], model(x))
 
 
+def test_a_caller_may_record_calls_in_a_graph():
+    model, x = Branches().eval().cuda(), images()
+    compiled = rt.compile(model, (x,), **QUICK)
+    with torch.no_grad():
+        for _ in range(3):
+            compiled(x)
+        recorded = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(recorded):
+            found = compiled(x)
+        x.normal_()
+        recorded.replay()
+        assert_close(found, model(x))
+        assert_close(compiled(x), model(x))
+
+
 def test_memory_does_not_grow_from_call_to_call():
     model = Branches().cuda()
     compiled = rt.compile(model, **QUICK)

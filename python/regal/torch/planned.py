@@ -248,6 +248,8 @@ class PlannedGraph:
         # those that kernels are recorded on.
         with self._lock, _selected(self._gpu):
             if self._turns is not None:
+                if torch.cuda.is_current_stream_capturing():
+                    return self._run_recorded(args)
                 self._turns.take()
             return self._call(args)
 
@@ -257,13 +259,18 @@ class PlannedGraph:
         if self._plain is not None:
             return self._plain(list(args))
         results = self.slots.call(args)
-        if results is None:
-            with torch.no_grad():
-                results = self._run_plainly(list(args))
-        return results
+        return self._run_plainly(args) if results is None else results
 
-    def _run_plainly(self, args: List[Any]) -> List[Any]:
-        results = self.traced.gm(*args)
+    def _run_recorded(self, args: Sequence[Any]) -> List[Any]:
+        """In a CUDA graph that the caller records: a replay cannot be a part of
+        it, nor may it wait for calls before."""
+        if self._plain is not None:
+            return self._plain(list(args))
+        return self._run_plainly(args)
+
+    def _run_plainly(self, args: Sequence[Any]) -> List[Any]:
+        with torch.no_grad():
+            results = self.traced.gm(*args)
         return list(results) if isinstance(results, (list, tuple)) else [results]
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of torch.compile, as far as it needs no GPU."""
 import contextlib
+import copy
 import dataclasses
 import functools
+import pickle
 import threading
 import time
 import types
@@ -13,6 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import cuda, planned  # noqa: E402
@@ -182,6 +185,22 @@ def test_kernels_that_fill_buffers_need_one_device():
                 Threads(traced, [0, 1], [0, 1])):
         (found,) = run([torch.ones(SIZE)])
         assert found.tolist() == [4.0] * SIZE
+
+
+@pytest.mark.parametrize("copy_of", [
+    copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)),
+])
+def test_a_compiled_model_may_be_copied(without_gpu, copy_of):
+    """The copy is compiled anew; graphs have locks, which cannot be copied."""
+    model = torch.nn.Linear(3, 3)
+    compiled = rt.compile(model, seconds=1.5)
+    compiled.regal.graphs.append(planned_graph(QUICK)[1])
+    copied = copy_of(compiled)
+    assert copied.weight is not model.weight
+    torch.testing.assert_close(copied.weight, model.weight)
+    backend = copy_of(compiled.regal)
+    assert backend.graphs == [] and len(compiled.regal.graphs) == 1
+    assert backend.settings == compiled.regal.settings
 
 
 class NoStream:

@@ -37,6 +37,10 @@ class Backend:
         self.inductor = dict(inductor or {})
         self.graphs: List[PlannedGraph] = []
 
+    def __getstate__(self) -> Dict[str, Any]:
+        """A copy of a compiled model is compiled anew, as with Inductor."""
+        return {**self.__dict__, "graphs": []}
+
     @property
     def reports(self) -> List[Report]:
         """Of the graphs that have been called."""

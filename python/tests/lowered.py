@@ -8,6 +8,7 @@ Prints a line of JSON for each model.
 import inspect
 import json
 import types
+import warnings
 
 import torch
 import torch._inductor.fx_passes.joint_graph as joint_graph
@@ -51,18 +52,31 @@ def returning(value):
     return lambda *args, **kwargs: value
 
 
+class Current:
+    """The number of the GPU that is selected."""
+
+    gpu = 0
+
+    @classmethod
+    def exchange(cls, number):
+        before, cls.gpu = cls.gpu, number if number >= 0 else cls.gpu
+        return before
+
+
 def pretend():
     """Answers for those who ask whether there is a GPU, and which."""
     torch._inductor.config.compile_threads = 1  # in this process
     for name, value in {
-        "is_available": True, "device_count": 1, "current_device": 0,
+        "is_available": True, "is_initialized": True, "device_count": 2,
         "get_device_properties": H200, "get_device_capability": (9, 0),
         "get_device_name": H200.name, "synchronize": None, "_lazy_init": None,
-        "_exchange_device": 0, "_maybe_exchange_device": 0,
         "get_rng_state": torch.zeros(16, dtype=torch.uint8),
         "set_rng_state": None,
     }.items():
         setattr(torch.cuda, name, returning(value))
+    torch.cuda.current_device = lambda: Current.gpu
+    torch.cuda._exchange_device = Current.exchange
+    torch.cuda._maybe_exchange_device = Current.exchange
     for owner, name, value in (
         (CudaInterface, "is_available", True),
         (CudaInterface, "current_device", 0),
@@ -244,6 +258,24 @@ def tuned(kernels, *args, **kwargs):
     return {kernel: float(at) for at, kernel in enumerate(kernels)}
 
 
+def plan_on_another_gpu(x):
+    """Than the one that is selected."""
+    from regal.torch import Backend
+
+    with MODE:
+        x = torch.empty_like(x, device="cuda:1")
+        gm = make_fx(lambda x: [x.sin().sum(0) + 1])(x)
+    backend = Backend()
+    with warnings.catch_warnings(record=True) as caught, torch.no_grad():
+        warnings.simplefilter("always")
+        backend.plan(gm, [x], [], "inference")
+    print(json.dumps({
+        "name": "another", "gpus": [graph._gpu for graph in backend.graphs],
+        "selected": Current.gpu,
+        "warnings": [str(w.message) for w in caught if "regal" in str(w.message)],
+    }), flush=True)
+
+
 def lower_with_max_autotune(x):
     AlgorithmSelectorCache.benchmark_in_current_process = staticmethod(tuned)
     settings = {"max_autotune": True, "max_autotune_gemm_backends": "ATEN"}
@@ -289,6 +321,7 @@ def main():
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
     lower_function("user", with_a_kernel_of_the_user, (x, x))
+    plan_on_another_gpu(x)
     lower_with_max_autotune(torch.randn(8, 8))
 
 

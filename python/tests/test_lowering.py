@@ -117,3 +117,10 @@ def test_a_function_that_max_autotune_chooses_writes_its_result(lowered):
     assert len(tuned["kernels"]) == 1 and "_mm_plus_mm" in tuned["kernels"][0]
     ((result,),) = tuned["writes"]
     assert result >= tuned["inputs"]
+
+
+def test_a_model_may_be_on_another_gpu_than_the_selected_one(lowered):
+    """The results of its kernels are there, too."""
+    another = lowered["another"]
+    assert another["warnings"] == []
+    assert another["gpus"] == [1] and another["selected"] == 0

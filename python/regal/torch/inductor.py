@@ -11,6 +11,7 @@ Inductor can write its wrapper as an FX graph instead of Python source
 - It waits for each kernel's compilation before it submits the next one. Here
   kernels are submitted while the graph is made, and awaited at its end.
 - It looks for the result of an op of the user's that has none.
+- It allocates on the GPU that is selected.
 - It takes no functions of Inductor's own that are no ops (`bias_addmm`, which
   max-autotune may choose), and no kernels of the user's with floating arguments.
 
@@ -242,6 +243,19 @@ class _Converter(wrapper_fxir.FxConverter):
         )
         launch.define(getattr(module, line.kernel_name))
         self.kernels[line.kernel_name] = launch
+
+    def _generate_allocate(self, line: Any) -> None:
+        """On the GPU that the buffer is for; the converter takes the one that is
+        selected."""
+        buffer = line.node
+        sizes = (buffer.get_size(), buffer.get_stride())
+        node = self.gm.graph.call_function(
+            torch.empty_strided,
+            tuple(map(self._generate_sym_nodes, sizes)),
+            {"dtype": buffer.get_dtype(), "device": buffer.get_device()},
+        )
+        node.name = buffer.get_name()
+        self._record_allocation(buffer, node)
 
     def _generate_triton_call(self, line: Any) -> None:
         launch = self.kernels[line.kernel_name]

@@ -111,9 +111,27 @@ def test_parameters_may_move_and_must_stay_alike(op_by_op):
     step = rt.compile_step(model, (X,), loss_of)
     model.weight.data = 2 * model.weight.detach()
     torch.testing.assert_close(step(X), loss_of(model(X)).detach())
+    model.weight.data = torch.zeros(33)[1:].view(4, 8)
+    with pytest.raises(ValueError, match="address modulo 16 4; .* with 0"):
+        step(X)
     model.double()
     with pytest.raises(ValueError, match="dtype torch.float64.*torch.float32"):
         step(X)
+
+
+def test_what_is_not_trained_may_move_too(op_by_op):
+    """A frozen parameter, and a buffer that a step writes."""
+    model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 4))
+    model[0].requires_grad_(False)
+    same = copy.deepcopy(model)
+    step = rt.compile_step(model, (X,), loss_of)
+    for m in (model, same):
+        m[0].weight.data = 2 * m[0].weight.data
+        m[1].running_mean.data = m[1].running_mean.data + 1
+    found, expected = step(X), loss_of(same(X))
+    expected.backward()
+    torch.testing.assert_close(found, expected.detach())
+    assert_same_state(model, same)
 
 
 def test_arguments_have_the_layout_of_the_example(monkeypatch):

@@ -25,7 +25,6 @@ class Inference(OneGraph):
 
     def __init__(self, program: Model, backend: Backend):
         super().__init__(program, backend, "inference")
-        self._follow(self._own)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = self._bind(args, kwargs)

@@ -90,6 +90,8 @@ class _Step(torch.nn.Module):
         self._replaced: List[str] = []
         self.trained = self._with_gradient(own)
         self._names = [*self.trained, *(n for n in own if n not in self.trained)]
+        #: The model's own tensors, in the order of the graph's inputs.
+        self.held = [own[name] for name in self._names]
         self._parts = torch.nn.ParameterList(own[n] for n in self.trained)
         for at, name in enumerate(self._names[len(self.trained):]):
             self.register_buffer(f"kept{at}", own[name].detach())
@@ -275,10 +277,11 @@ def joint(
         gm, names = _joint_graph(step)
     check_graph(gm)
     tensors = step.tensors
-    values = [p.detach() for p in step.parameters()]
-    place_of = {n: len(values) + at for at, (n, _) in
-                enumerate(step.named_buffers())}
-    values += [*step.buffers(), *tensors]
+    place_of = {
+        name: len(step.trained) + at
+        for at, (name, _) in enumerate(step.named_buffers())
+    }
+    values = [*step.held, *tensors]
     inputs = [n.name for n in gm.graph.find_nodes(op="placeholder")]
     written = {
         **{to: place_of[name] for to, name in names.buffers_to_mutate.items()},

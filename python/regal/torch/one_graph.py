@@ -41,7 +41,8 @@ class OneGraph:
         #: Of results that are no tensors: their values.
         self._constants = constants
         places = set(signature.places)
-        #: The program's inputs but for the arguments, by their places.
+        #: The program's inputs but for the arguments, by their places: what the
+        #: model holds. Its memory is used where it is.
         self._own = {
             at: value for at, value in enumerate(values) if at not in places
         }
@@ -53,37 +54,32 @@ class OneGraph:
             self._own[at].detach() if at in self._own else None
             for at in range(len(values))
         ]
-        #: What of the model is at these places. Its memory is used where it is.
-        self._parts: Dict[int, torch.Tensor] = {}
-        self._addresses: List[int] = []
+        self._addresses = self._addresses_now()
 
     @property
     def reports(self) -> List[Report]:
         """What was measured and chosen; empty before the first call."""
         return self.backend.reports
 
-    def _follow(self, parts: Dict[int, torch.Tensor]) -> None:
-        """Looks before each call where these parts of the model are."""
-        self._parts = parts
-        self._addresses = self._addresses_now()
-
     def _bind(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> List[Any]:
         if self._addresses_now() != self._addresses:
-            self._take_parts()
+            self._follow()
         return self._signature.bind(self._values, Call(args, kwargs))
 
     def _addresses_now(self) -> List[int]:
-        return list(map(torch.Tensor.data_ptr, self._parts.values()))
+        return list(map(torch.Tensor.data_ptr, self._own.values()))
 
-    def _take_parts(self) -> None:
-        """Their memory is another one, after `p.data = ...`."""
-        for at, part in self._parts.items():
+    def _follow(self) -> None:
+        """Some of the model's memory is another one, after `p.data = ...`."""
+        for at, part in self._own.items():
             known, part = self._values[at], part.detach()
             for what, found, expected in (
                 ("shape", part.shape, known.shape),
                 ("strides", part.stride(), known.stride()),
                 ("dtype", part.dtype, known.dtype),
                 ("device", part.device, known.device),
+                # Kernels read several elements at once.
+                ("address modulo 16", _offset(part), _offset(known)),
             ):
                 if found != expected:
                     raise ValueError(
@@ -92,6 +88,10 @@ class OneGraph:
                     )
             self._values[at] = part
         self._addresses = self._addresses_now()
+
+
+def _offset(tensor: torch.Tensor) -> int:
+    return tensor.data_ptr() % 16
 
 
 def closed(

@@ -37,8 +37,6 @@ class Step(OneGraph):
         #: Gradients that are no tensors of their own, or of another type or
         #: layout than the parameter; known after the first call.
         self._copied: Optional[List[int]] = None
-        # The first inputs of a training step are its trained parameters.
-        self._follow(dict(enumerate(self._trained)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         values = self._bind(args, kwargs)

@@ -79,14 +79,14 @@ def without_gpu(monkeypatch):
 QUICK = Settings(streams=2, seconds=0.2, search_seconds=0.02)
 
 
-def graph_of(settings, graph, *outputs):
+def graph_of(settings, graph, *outputs, static=()):
     """What is planned of a graph that is built."""
     module = graph.module(*outputs)
     traced = traced_module(module)
     for node in module.graph.nodes:
         node.meta["val"] = traced.values.get(node)
     return planned.PlannedGraph(
-        module, "inference", (), None, settings, settings.seconds,
+        module, "inference", static, None, settings, settings.seconds,
         lambda: pytest.fail("it was left to Inductor"),
     )
 
@@ -154,6 +154,20 @@ def test_who_interrupts_the_trials_may_call_again(without_gpu, monkeypatch):
     (found,) = graph(x)
     assert torch.equal(found, 3 * x + torch.arange(3.0, 3 + SIZE))
     assert graph.report.constants == 1 and graph.report.whole_us == 5.0
+
+
+@pytest.mark.parametrize("static", [(), (0,)])
+def test_results_that_are_views_of_an_input(without_gpu, static):
+    """They are views of the caller's, which does not move if it is static."""
+    kernel, graph = kernels(), Graph()
+    doubled = graph.call(kernel["double"], graph.x)
+    view = graph.graph.call_function(
+        torch.ops.aten.view.default, (graph.x, [2, SIZE // 2]))
+    found = graph_of(QUICK, graph, doubled, view, static=static)
+    assert (found.viewed, list(found.views)) == (set(static), [] if static else [1])
+    for _ in range(3):
+        x = torch.rand(SIZE)
+        assert found(x)[1].data_ptr() == x.data_ptr()
 
 
 def test_counts_that_are_indices_do_not_grow_while_kernels_are_measured():

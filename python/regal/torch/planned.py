@@ -12,11 +12,11 @@ from typing import (
     Any,
     Callable,
     ContextManager,
-    Iterator,
+    Dict,
     List,
     Optional,
     Sequence,
-    Tuple,
+    Set,
 )
 
 import torch
@@ -117,21 +117,24 @@ class PlannedGraph:
             for at, node in enumerate(self.traced.result_nodes)
             if node in placeholders
         }
-        #: Results that are views of inputs that move.
-        self.views = dict(self._views_of_inputs())
+        #: Results that are views of inputs that move, and inputs that do not and
+        #: have such results.
+        self.views: Dict[int, View] = {}
+        self.viewed: Set[int] = set()
+        self._find_views()
         self.schedule: Optional[Schedule] = None
         self.report: Optional[Report] = None
         self.slots: Optional[Slots] = None
         #: Of the first call, if kept; inputs that a kernel writes are copies.
         self.example_args: List[Any] = []
 
-    def _views_of_inputs(self) -> Iterator[Tuple[int, View]]:
+    def _find_views(self) -> None:
         """In a capture they would be views of our copies."""
         placeholders = self.traced.placeholders
         base_of = {
             b: i
-            for i in self.moving
-            for b in self.traced.buffers_of[placeholders[i]]
+            for i, node in enumerate(placeholders)
+            for b in self.traced.buffers_of[node]
         }
         for at, node in enumerate(self.traced.result_nodes):
             bases = [
@@ -139,8 +142,12 @@ class PlannedGraph:
                 for b in self.traced.buffers_of.get(node, ())
                 if b in base_of
             ]
-            if bases and at not in self.passed_on:
-                yield at, self._view(at, node, bases[0])
+            if not bases or at in self.passed_on:
+                continue
+            if bases[0] in self.static:
+                self.viewed.add(bases[0])
+            else:
+                self.views[at] = self._view(at, node, bases[0])
 
     def _view(self, at: int, node: torch.fx.Node, base: int) -> View:
         found = self.traced.values[node]
@@ -223,6 +230,7 @@ class PlannedGraph:
             self.visible,
             self.views,
             self.protected,
+            self.viewed,
         )
 
     def _try_to_prepare(self, args: Sequence[Any]) -> None:

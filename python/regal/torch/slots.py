@@ -22,7 +22,17 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Collection,
+    Dict,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 import torch
 
@@ -70,6 +80,7 @@ class Slots:
         visible: Optional[int] = None,
         views: Optional[Dict[int, View]] = None,
         protected: Sequence[int] = (),
+        fixed: Collection[int] = (),
     ):
         #: Records the graph on these inputs; None if that failed.
         self.capture = capture
@@ -82,6 +93,9 @@ class Slots:
         self.copied_back = list(copied_back)
         #: Static inputs that a kernel writes.
         self.protected = set(protected)
+        #: Static inputs that results are views of. They never move: such results
+        #: would be views of our copies.
+        self.fixed = fixed
         #: Results that are inputs, and that are views of inputs.
         self.passed_on = passed_on or {}
         self.views = views or {}
@@ -213,7 +227,10 @@ class Slots:
         static_bytes = sum(args[i].nbytes for i in self.static)
         if sum(args[i].nbytes for i in new) > _COPIED_SHARE * static_bytes:
             return False
-        restless = [i for i in new if len(self._addresses[i]) > _ADDRESSES]
+        restless = [
+            i for i in new
+            if len(self._addresses[i]) > _ADDRESSES and i not in self.fixed
+        ]
         for i in restless:
             self._let_move(i, args[i])
         if restless:

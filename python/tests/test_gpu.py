@@ -234,6 +234,19 @@ def test_an_argument_that_the_model_writes_is_written():
         assert count.item() == 8.0 * step
 
 
+@pytest.mark.parametrize("dtype", [
+    torch.uint64, torch.complex64, torch.float8_e4m3fn, torch.bool,
+])
+def test_inputs_of_rare_types_are_copied(dtype):
+    compiled = rt.compile(lambda x, y: (x + 1, y.view(torch.uint8) + 1), **QUICK)
+    for _ in range(4):
+        x = torch.rand(8, device="cuda")
+        y = torch.randint(2, (8,), device="cuda").to(dtype)
+        found = compiled(x, y)
+        assert_close(found[0], x + 1)
+        assert torch.equal(found[1], y.view(torch.uint8) + 1)
+
+
 def test_threads_and_streams_may_call_at_the_same_time():
     model = Branches().eval().cuda()
     compiled = rt.compile(model, (images(),), **QUICK)

@@ -5,6 +5,7 @@ import gzip
 import json
 import pathlib
 import re
+import types
 
 import pytest
 
@@ -273,6 +274,22 @@ def test_inputs_may_repeat_their_elements():
         (found,) = slots.call((weight, x))
         assert torch.equal(found, 2 * x + 1)
     assert slots.calls["copying"] and made[0].x is own
+
+
+def test_inputs_of_rare_types_are_copied(monkeypatch):
+    """On a GPU `_foreach_copy_` knows no `uint64`."""
+    usual = torch._foreach_copy_
+
+    def copy_known(to, given):
+        assert all(t.dtype != torch.uint64 for t in to)
+        usual(to, given)
+
+    monkeypatch.setattr(torch, "_foreach_copy_", copy_known)
+    own = [torch.zeros(2), torch.zeros(2, dtype=torch.uint64)]
+    graph = types.SimpleNamespace(replay=lambda: None)
+    slots = Slots(lambda given: Captured(graph, [], given), [], [0, 1], own)
+    slots.call((torch.ones(2), torch.tensor([3, 4], dtype=torch.uint64)))
+    assert [t.tolist() for t in own] == [[1, 1], [3, 4]]
 
 
 def test_an_input_that_is_written_is_copied_back():

@@ -45,6 +45,12 @@ _UNCOPIED = 2
 _SETS = 4
 #: A static input with more addresses than this moves.
 _ADDRESSES = 3
+#: Types of `_foreach_copy_` on a GPU.
+_COPIED_TOGETHER = {
+    torch.float64, torch.float32, torch.float16, torch.bfloat16,
+    torch.complex128, torch.complex64, torch.bool, torch.uint8, torch.int8,
+    torch.int16, torch.int32, torch.int64,
+}
 #: If inputs with more than this share of the static bytes are at new addresses,
 #: the tensors saved by a forward pass are, and copying them is no gain.
 _COPIED_SHARE = 0.25
@@ -134,7 +140,7 @@ class Slots:
         return sets[-1][-1] if sets and sets[-1] else None
 
     def _note_buffers(self) -> None:
-        self._groups = _groups_by_type(self.buffers)
+        self._groups, self._alone = _groups_by_type(self.buffers)
         self._targets = [without_repeats(b) for b in self.buffers]
         self._repeating = [
             place
@@ -153,6 +159,8 @@ class Slots:
                 [self._targets[p] for p in places],
                 [sources[p] for p in places],
             )
+        for place in self._alone:
+            self._targets[place].copy_(sources[place])
 
     def _hand_out(self, captured: Captured, args: Sequence[Any]) -> List[Any]:
         results = list(captured.results)
@@ -296,9 +304,16 @@ def empty_like(tensor: torch.Tensor) -> torch.Tensor:
     )
 
 
-def _groups_by_type(tensors: List[torch.Tensor]) -> List[List[int]]:
-    """One kernel copies all tensors of a type."""
+def _groups_by_type(
+    tensors: List[torch.Tensor],
+) -> Tuple[List[List[int]], List[int]]:
+    """One kernel copies all tensors of a type. The last: those whose type it does
+    not know, such as `uint64`, the type of attention's random state."""
     groups: Dict[Any, List[int]] = {}
+    alone: List[int] = []
     for place, tensor in enumerate(tensors):
-        groups.setdefault(tensor.dtype, []).append(place)
-    return list(groups.values())
+        if tensor.dtype in _COPIED_TOGETHER:
+            groups.setdefault(tensor.dtype, []).append(place)
+        else:
+            alone.append(place)
+    return list(groups.values()), alone

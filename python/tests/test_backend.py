@@ -226,8 +226,9 @@ class NoStream:
         pass
 
 
-def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
-    """Only results count as idle, not views that kernels have read."""
+@pytest.fixture
+def recorded_on_cpu(monkeypatch):
+    """Kernels run as they are recorded."""
 
     @contextlib.contextmanager
     def anything(*args, **kwargs):
@@ -245,6 +246,23 @@ def test_a_result_that_is_a_view_is_in_use_while_it_is_held(monkeypatch):
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(cuda, "_clear_workspaces", lambda: None)
     monkeypatch.setattr(cuda, "_make_handles", lambda: None)
+
+
+def test_memory_is_not_filled_where_a_graph_is_recorded(recorded_on_cpu):
+    """Not in the order of the kernels that write it."""
+    state, found = torch.utils.deterministic, []
+    look = Launch(
+        "look", ["r", "w"], lambda a, out: found.append(state.fill_uninitialized_memory)
+    )
+    graph = Graph()
+    traced = graph.traced(graph.call(look, graph.x))
+    before = state.fill_uninitialized_memory
+    cuda.capture(traced, one_stream(traced.program), [torch.ones(SIZE)])
+    assert before and found == [False] and state.fill_uninitialized_memory
+
+
+def test_a_result_that_is_a_view_is_in_use_while_it_is_held(recorded_on_cpu):
+    """Only results count as idle, not views that kernels have read."""
     kernel, graph = kernels(), Graph()
     doubled = graph.call(kernel["double"], graph.x)
     first, second = (

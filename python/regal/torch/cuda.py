@@ -248,7 +248,7 @@ def capture(
             else _recording(graph, recorder.main)
         )
         _make_handles()
-        with torch.no_grad(), recording:
+        with torch.no_grad(), _unfilled(), recording:
             results = recorder.record()
     if schedule.launches_early:
         launch_early(graph.raw_cuda_graph(), traced.early_names)
@@ -259,6 +259,21 @@ def capture(
         return Captured(graph, [], args)
     turns = Turns(torch.cuda.current_device())
     return Captured(graph, results, args, turns)
+
+
+@contextlib.contextmanager
+def _unfilled() -> Iterator[None]:
+    """Inside, new memory is not filled, as it is with deterministic algorithms. A
+    kernel that fills it would be issued where memory is allocated, which an urgent
+    kernel of the lane, that writes it, does not wait for. Inductor's own code does
+    not fill it, either."""
+    state = torch.utils.deterministic
+    before = state.fill_uninitialized_memory
+    state.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        state.fill_uninitialized_memory = before
 
 
 def _new_graph(schedule: Schedule) -> torch.cuda.CUDAGraph:

@@ -413,6 +413,20 @@ def test_graphs_that_communicate_are_left_to_inductor():
         planned._check_kernels(traced)
 
 
+def test_a_check_on_the_device_is_a_kernel():
+    """It has no result, and writes nothing."""
+    kernel, graph = kernels(), Graph()
+    doubled = graph.call(kernel["double"], graph.x)
+    first = graph.graph.call_function(torch.ops.aten.select.int, (doubled, 0, 0))
+    graph.graph.call_function(torch.ops.aten._assert_async.msg, (first, "zero"))
+    traced = graph.traced(doubled)
+    assert traced.program.dependencies == [[], [0]]
+    run = Threads(traced, [0, 1], [0, 1])
+    assert run([torch.ones(SIZE)])[0].tolist() == [2.0] * SIZE
+    with pytest.raises(RuntimeError, match="zero"):
+        run([torch.zeros(SIZE)])
+
+
 def test_a_value_that_is_read_on_the_host_is_left_to_inductor():
     """A recording of it would fail; a mask that is an index is read, too."""
     inductor = pytest.importorskip("regal.torch.inductor")

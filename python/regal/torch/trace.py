@@ -31,6 +31,8 @@ class Unsupported(Exception):
 
 
 _ALLOCATES = {torch.empty_strided, torch.empty}
+#: Kernels that write nothing: the device stops if a value is zero.
+_CHECKS = {torch.ops.aten._assert_async.default, torch.ops.aten._assert_async.msg}
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
@@ -179,7 +181,7 @@ class Traced:
         return reads, writes
 
     def _is_kernel(self, node: Node, writes: list) -> bool:
-        if is_triton(node):
+        if is_triton(node) or node.target in _CHECKS:
             return True
         if node.target in _ALLOCATES or node.target is operator.getitem:
             return False

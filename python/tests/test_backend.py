@@ -201,6 +201,16 @@ def test_kernels_that_fill_buffers_need_one_device():
         assert found.tolist() == [4.0] * SIZE
 
 
+@pytest.mark.parametrize("given", [
+    {"options": {"streams": 2}}, {"mode": "max-autotune"},
+])
+def test_a_backend_takes_no_other_settings(given):
+    """Which would have no effect."""
+    compiled = torch.compile(torch.nn.ReLU(), backend=rt.Backend(), **given)
+    with pytest.raises(Exception, match=f"{list(given)[0]} of torch.compile"):
+        compiled(torch.ones(3))
+
+
 @pytest.mark.parametrize("copy_of", [
     copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)),
 ])

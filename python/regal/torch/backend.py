@@ -66,9 +66,14 @@ class Backend:
         compile_one = functools.partial(self._compile_one, share, static, kind)
         return lower(gm, example_inputs, compile_one, self.inductor)
 
-    def __call__(self, gm: torch.fx.GraphModule, example_inputs, **_: Any):
+    def __call__(self, gm: torch.fx.GraphModule, example_inputs, **given: Any):
         from .inductor import lower_plainly
 
+        for name in ("mode", "options"):
+            if given.get(name):
+                raise ValueError(
+                    f"{name} of torch.compile: a Backend has its own settings"
+                )
         share = _PART if is_part(gm) else 1.0
         if not is_any_varying(example_inputs):
             return self.plan(gm, example_inputs, share=share)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
@@ -161,14 +162,15 @@ def is_part(gm: torch.fx.GraphModule) -> bool:
 
 def _kind_of(kwargs: Dict[str, Any]) -> tuple:
     """The kind of the graph, and how many results of a forward pass the
-    caller sees; the others are saved for the backward pass."""
+    caller sees; the others are saved for the backward pass. All, if nobody says:
+    a result that the caller sees becomes a part of autograd's graph."""
     if kwargs.get("is_backward"):
         return "backward", None
     if kwargs.get("is_inference"):
         return "inference", None
     context = torch._guards.TracingContext.try_get()
     metadata = getattr(context, "fw_metadata", None)
-    return "forward", getattr(metadata, "num_forward", 0)
+    return "forward", getattr(metadata, "num_forward", sys.maxsize)
 
 
 def regal_backend(gm: torch.fx.GraphModule, example_inputs, **kwargs: Any):

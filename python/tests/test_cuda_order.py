@@ -8,6 +8,8 @@ PyTorch's allocator does.
 import contextlib
 import pathlib
 import random
+import threading
+import types
 
 import pytest
 
@@ -21,6 +23,7 @@ from regal.streams.schedule import (  # noqa: E402
 )
 from regal.streams.urgency import with_urgency  # noqa: E402
 from regal.torch import cuda  # noqa: E402
+from regal.torch.captured import _traced  # noqa: E402
 
 RECORDED = sorted((pathlib.Path(__file__).parent / "programs").glob("*.json"))
 
@@ -226,6 +229,31 @@ def test_a_replay_waits_for_those_who_read_the_last_results(current):
     current.append(second)
     captured.replay()
     assert replayed == [set(), {"a reader of its results"}]
+
+
+@pytest.mark.parametrize("draws", [True, False])
+def test_who_draws_random_numbers_waits_while_another_thread_records(draws):
+    """PyTorch's generator would raise an error."""
+    replayed = threading.Event()
+    graph = types.SimpleNamespace(replay=replayed.set)
+    captured = cuda.Captured(graph, [], [], draws=draws)
+    thread = threading.Thread(target=captured.replay)
+    with cuda.RECORDING:
+        thread.start()
+        assert replayed.wait(0.2 if draws else 5) != draws
+    assert replayed.wait(5)
+    thread.join()
+
+
+def test_ops_that_draw_are_known():
+    for op, draws in (
+        (torch.ops.aten.rand.default, True),
+        (torch.ops.aten.zeros.default, False),
+    ):
+        graph = torch.fx.Graph()
+        graph.output((graph.call_function(op, ([3],)),))
+        module = torch.fx.GraphModule(torch.nn.Module(), graph)
+        assert _traced(module, []).draws == draws
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda p: p.stem)

@@ -29,7 +29,16 @@ import operator
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+)
 
 import torch
 
@@ -58,6 +67,12 @@ RECORDING = threading.RLock()
 _HANDLES = threading.local()
 
 
+def drawing(draws: bool) -> ContextManager:
+    """For who draws random numbers: PyTorch's generator gives none, and an error,
+    while a thread records."""
+    return RECORDING if draws else contextlib.nullcontext()
+
+
 class Captured:
     """A CUDA graph, and the tensors that its replay fills."""
 
@@ -67,12 +82,14 @@ class Captured:
         results: List[Any],
         args: Sequence[Any],
         turns: Optional["Turns"] = None,
+        draws: bool = False,
     ):
         self.graph = graph
         self.results = results
         #: Of replays: results may still be read on the stream of the last one,
         #: although nobody holds them.
         self._turns = turns
+        self._draws = draws
         #: Whether results are copied before they are handed out.
         self.is_copied = False
         #: Places of results that are handed out as copies, and as new tensors
@@ -94,7 +111,8 @@ class Captured:
     def replay(self) -> None:
         if self._turns is not None:
             self._turns.take()
-        self.graph.replay()
+        with drawing(self._draws):
+            self.graph.replay()
 
     @property
     def pool_bytes(self) -> int:
@@ -256,9 +274,9 @@ def capture(
     # Holders of the results' memory are counted: views of it are none.
     recorder.env.clear()
     if workshop:
-        return Captured(graph, [], args)
+        return Captured(graph, [], args, draws=traced.draws)
     turns = Turns(torch.cuda.current_device())
-    return Captured(graph, results, args, turns)
+    return Captured(graph, results, args, turns, traced.draws)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ import torch
 from torch.fx import Node
 
 from ..streams.schedule import one_stream
-from .cuda import RECORDING, Workshop
+from .cuda import RECORDING, Workshop, drawing
 from .slots import copy_of
 from .trace import Traced, has_integers
 
@@ -95,7 +95,8 @@ def measure(
             traced.release(launch.releases, env)
             ns = _measure_one(traced, node, env, known, workshop)
             traced.program.kernels[launch.kernel].run_ns = max(1, round(ns))
-            traced.step(node, env)
+            with drawing(traced.draws):
+                traced.step(node, env)
     if workshop is not None:
         torch.cuda.synchronize()
 

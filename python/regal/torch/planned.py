@@ -277,7 +277,7 @@ class PlannedGraph:
         return self._run_plainly(args)
 
     def _run_plainly(self, args: Sequence[Any]) -> List[Any]:
-        with torch.no_grad():
+        with torch.no_grad(), cuda.drawing(self.traced.draws):
             results = self.traced.gm(*args)
         return list(results) if isinstance(results, (list, tuple)) else [results]
 

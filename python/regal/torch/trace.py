@@ -299,6 +299,12 @@ class Traced:
         }
 
     @property
+    def draws(self) -> bool:
+        """Whether a kernel takes random numbers of PyTorch's generator."""
+        drawing = torch.Tag.nondeterministic_seeded
+        return any(drawing in getattr(n.target, "tags", ()) for n in self.kernels)
+
+    @property
     def result_nodes(self) -> List[Any]:
         """What the graph returns: nodes, or values such as None."""
         results = self.output.args[0]

@@ -461,6 +461,21 @@ def test_a_value_that_is_read_on_the_host_is_left_to_inductor():
             inductor.check_recordable(module)
 
 
+def test_a_result_on_the_host_is_left_to_inductor():
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    found = [
+        graph.call_function(torch.ops.aten._to_copy.default, (x,), {"device": to})
+        for to in ("meta", "cpu")
+    ]
+    graph.output(tuple(found))
+    module = torch.fx.GraphModule(torch.nn.Module(), graph)
+    values = {x: torch.empty(3, device="meta"), found[0]: torch.empty(3, device="meta"),
+              found[1]: torch.empty(3), graph.output_node(): None}
+    with pytest.raises(Unsupported, match="of _to_copy_default_1 is on the cpu"):
+        planned._check_kernels(Traced(module, values))
+
+
 def test_a_reason_has_one_line_with_more_than_a_name():
     assert planned._reason(ValueError("one\ntwo")) == "one"
     assert planned._reason(ValueError()) == "ValueError"

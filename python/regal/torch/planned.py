@@ -323,6 +323,9 @@ def _check_kernels(traced: Traced) -> None:
                 f"{node.name} communicates with other processes, which have "
                 "orders of their own"
             )
+        if any(t.is_cpu for t in tensors_of(traced.values.get(node))):
+            # To wait for it would end the recording.
+            raise Unsupported(f"a result of {node.name} is on the cpu")
 
 
 def _check_counters(traced: Traced) -> None:

@@ -221,6 +221,32 @@ def test_a_seed_gives_the_same_numbers_whatever_the_trials_draw():
     assert torch.equal(*kept)
 
 
+class Attention(nn.Module):
+    """In single precision, with dropout."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList(nn.Linear(64, 64) for _ in range(3))
+
+    def forward(self, x):
+        q, k, v = (part(x).unflatten(-1, (4, 16)).transpose(1, 2)
+                   for part in self.parts)
+        return nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
+
+
+def test_attention_with_dropout_is_trained_by_inductor():
+    """Its backward pass would end the process."""
+    compiled = rt.compile(Attention().cuda(), **QUICK)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            x = torch.randn(2, 32, 64, device="cuda", requires_grad=True)
+            compiled(x).square().mean().backward()
+            assert x.grad.isfinite().all()
+    why = [str(w.message) for w in caught if "regal" in str(w.message)]
+    assert len(why) == 2 and all("has dropout" in x for x in why)
+
+
 def test_an_argument_that_the_model_writes_is_written():
     def function(x, count):
         count.add_(x.sum())

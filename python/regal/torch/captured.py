@@ -25,7 +25,7 @@ from .refusals import Refused, check_model, refusing, without_values
 from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.schedule import make_schedule, one_stream
-from .trace import Traced, tensors_of
+from .trace import Traced, Unsupported, check_attention, tensors_of
 from .workers import Devices, Threads
 
 
@@ -182,8 +182,17 @@ def capture(
     with without_autocast():
         traced = (_fused if level == "inductor" else _traced)(gm, values)
         captured = Capture(traced, values, signature)
+        if captured.on_gpu:
+            _check_attention(traced)
         _set_times(captured, os.fspath(costs))
     return captured
+
+
+def _check_attention(traced: Traced) -> None:
+    try:
+        check_attention(traced)
+    except Unsupported as error:
+        raise Refused(str(error)) from None
 
 
 def _set_times(captured: Capture, costs: str) -> None:

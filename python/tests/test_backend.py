@@ -136,6 +136,18 @@ def test_trials_draw_no_random_numbers_of_the_callers(without_gpu):
     assert torch.equal(torch.rand(SIZE), expected)
 
 
+def test_trials_draw_none_of_a_gpu(without_gpu, monkeypatch):
+    _, graph = planned_graph(QUICK)
+    graph._gpu, states = 1, []
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda gpu: f"of {gpu}")
+    monkeypatch.setattr(
+        torch.cuda, "set_rng_state", lambda *given: states.append(given)
+    )
+    graph.prepare = lambda args: states.append("prepared")
+    graph._try_to_prepare([])
+    assert states == ["prepared", ("of 1", 1)]
+
+
 def test_who_interrupts_the_trials_may_call_again(without_gpu, monkeypatch):
     kernel, graph = planned_graph(QUICK)
     usual = planned.choose
@@ -312,9 +324,8 @@ def test_a_caller_may_record_calls(without_gpu, monkeypatch):
     is_recording = unittest.mock.Mock(return_value=False)
     monkeypatch.setattr(torch.cuda, "device", lambda gpu: contextlib.nullcontext())
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", is_recording)
-    monkeypatch.setattr(
-        torch.random, "fork_rng", lambda devices: contextlib.nullcontext()
-    )
+    for name in ("get_rng_state", "set_rng_state"):
+        monkeypatch.setattr(torch.cuda, name, lambda *args: args)
     x = torch.ones(SIZE)
     expected = graph(x)[0].clone()
     graph.slots, graph._turns = unittest.mock.Mock(), unittest.mock.Mock()

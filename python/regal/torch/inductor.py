@@ -372,8 +372,9 @@ def lower_plainly(
     settings: Optional[Dict[str, Any]] = None,
 ) -> Callable:
     """Inductor's own code for a graph."""
+    patches = {**(settings or {}), **_NEVER}
     with _COMPILING:
-        return compile_fx(gm, example_inputs, config_patches=settings or None)
+        return compile_fx(gm, example_inputs, config_patches=patches)
 
 
 def compile_plainly(

@@ -13,6 +13,7 @@ from typing import (
     Callable,
     ContextManager,
     Dict,
+    Iterator,
     List,
     Optional,
     Sequence,
@@ -249,10 +250,19 @@ class PlannedGraph:
             warn(self.kind, error)
             self._plain = self._compile_plainly()
 
-    def _random_numbers_kept(self) -> ContextManager:
+    @contextlib.contextmanager
+    def _random_numbers_kept(self) -> Iterator[None]:
         """Trials draw as many as there is time for: a model that is seeded would
-        differ from run to run."""
-        return torch.random.fork_rng([] if self._gpu is None else [self._gpu])
+        differ from run to run. Those of the CPU are other threads', too."""
+        if self._gpu is None:
+            with torch.random.fork_rng([]):
+                yield
+            return
+        state = torch.cuda.get_rng_state(self._gpu)
+        try:
+            yield
+        finally:
+            torch.cuda.set_rng_state(state, self._gpu)
 
     # -- Every call ---------------------------------------------------------
 

@@ -392,6 +392,12 @@ REGAL_API uint32_t regal_machine_devices(const regal_machine *machine);
 REGAL_API regal_status regal_machine_find_device(const regal_machine *machine,
                                                  const char *text,
                                                  uint32_t *device);
+/* The ids of all ops whose name matches a pattern: * any text, ? one character,
+ * [a-z] one of a set. `ids` has room for all ops of the graph. Fails if none
+ * does. */
+REGAL_API regal_status regal_machine_find_ops(const regal_machine *machine,
+                                              const char *pattern,
+                                              uint32_t *ids, uint32_t *count);
 
 REGAL_API regal_status regal_machine_set_transfers(regal_machine *machine,
                                                    bool overlapped);
@@ -430,8 +436,7 @@ REGAL_API regal_status regal_machine_pin(regal_machine *machine, uint32_t id,
 REGAL_API regal_status regal_machine_group(regal_machine *machine,
                                            const uint32_t *ids, size_t count);
 /* The same for all ops whose name matches a pattern, as --pin and --together
- * do: * any text, ? one character, [a-z] one of a set. Fails if none does. The
- * device is a number ("0") or a name. */
+ * do. The device is a number ("0") or a name. */
 REGAL_API regal_status regal_machine_pin_matching(regal_machine *machine,
                                                   const char *pattern,
                                                   const char *device);

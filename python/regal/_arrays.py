@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays: those of a finished graph, and those that callers give, checked."""
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import (Any, Dict, Iterable, List, Optional, Sequence,
+                    SupportsIndex, Tuple, Union)
 
 import numpy as np
 
 from ._library import MisuseError, ffi, lib
 
-Integers = Union[Sequence[int], np.ndarray]
+Numbers = Iterable[SupportsIndex]
+Column = Union[Sequence[SupportsIndex], np.ndarray]
 
 
 def _array(pointer: Any, count: int, dtype: Any) -> np.ndarray:

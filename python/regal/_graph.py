@@ -11,11 +11,11 @@ import sys
 import threading
 import types
 from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional,
-                    Sequence, Tuple, Union)
+                    SupportsIndex, Tuple, Union)
 
 import numpy as np
 
-from ._arrays import (MOST, GraphArrays, Integers, amount, check_ports, column,
+from ._arrays import (MOST, GraphArrays, Numbers, amount, check_ports, column,
                       column_of, device_label, final_ports, index, label,
                       listed, outputs_of, places_of, rows, truths, vector,
                       whole)
@@ -24,7 +24,7 @@ from ._library import (Context, Error, Handle, MisuseError, Options, PathLike,
                        path_bytes, report_text)
 from ._networkx import fill, networkx_of
 
-Input = Union[int, Tuple[int, int]]
+Input = Union[SupportsIndex, Tuple[SupportsIndex, SupportsIndex]]
 
 
 class GraphInfo(NamedTuple):
@@ -112,14 +112,15 @@ class Graph(Unchanging):
         self._failure = (problem if isinstance(problem, Error) else
                          MisuseError("adding to the graph was interrupted"))
 
-    def add_op(self, name: str = "", run_ns: int = 0,
-               outputs: Integers = (), *,
-               final: Union[bool, Integers] = (),
-               inputs: Union[Sequence[Input], np.ndarray] = (),
-               control: Integers = (), parameters: Integers = (),
-               temporary_bytes: int = 0, resident_bytes: int = 0,
-               may_reuse: Integers = (), device: Union[None, int, str] = None,
-               group: Union[None, int, str] = None) -> int:
+    def add_op(self, name: str = "", run_ns: SupportsIndex = 0,
+               outputs: Numbers = (), *,
+               final: Union[bool, Numbers] = (),
+               inputs: Iterable[Input] = (),
+               control: Numbers = (), parameters: Numbers = (),
+               temporary_bytes: SupportsIndex = 0,
+               resident_bytes: SupportsIndex = 0, may_reuse: Numbers = (),
+               device: Union[None, SupportsIndex, str] = None,
+               group: Union[None, SupportsIndex, str] = None) -> int:
         """Adds an op and returns its id.
 
         outputs: the bytes of each output. final: the outputs (positions in
@@ -168,7 +169,7 @@ class Graph(Unchanging):
                 raise
         return int(place[0])
 
-    def add_parameter(self, size: int) -> int:
+    def add_parameter(self, size: SupportsIndex) -> int:
         """Adds a weight of so many bytes that ops may share; its number."""
         place, given = ffi.new("uint32_t *"), amount("size", size)
         with self._lock:
@@ -176,7 +177,8 @@ class Graph(Unchanging):
                 self._open(), given, place))
         return int(place[0])
 
-    def add_input(self, consumer: int, producer: int, port: int = 0) -> None:
+    def add_input(self, consumer: SupportsIndex, producer: SupportsIndex,
+                  port: SupportsIndex = 0) -> None:
         """`consumer` reads an output of `producer`."""
         edge = (index("consumer", consumer), index("producer", producer),
                 index("port", port))
@@ -184,7 +186,7 @@ class Graph(Unchanging):
             self._context.check(lib.regal_builder_add_input(self._open(),
                                                             *edge))
 
-    def add_control(self, before: int, after: int) -> None:
+    def add_control(self, before: SupportsIndex, after: SupportsIndex) -> None:
         """`after` waits for the end of `before`."""
         edge = index("before", before), index("after", after)
         with self._lock:

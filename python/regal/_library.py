@@ -22,7 +22,8 @@ from ._regal import ffi as ffi
 from ._regal import lib as lib
 
 PathLike = Union[str, "os.PathLike[str]"]
-#: A number (of nanoseconds, bytes, bytes per second), or a text with a unit.
+#: A number (of nanoseconds, bytes, bytes per second, seconds), or a text with
+#: a unit.
 Quantity = Union[float, str]
 
 
@@ -182,6 +183,9 @@ def path_bytes(path: Union[bytes, PathLike]) -> bytes:
 
 # What a number without a unit means, by the type of the option.
 _UNITS = {lib.REGAL_OPTION_TIME: "ns", lib.REGAL_OPTION_RATE: "B/s"}
+# Numbers of nanoseconds or bytes: the smallest units.
+_AMOUNTS = (lib.REGAL_OPTION_TIME, lib.REGAL_OPTION_RATE,
+            lib.REGAL_OPTION_BYTES, lib.REGAL_OPTION_COST)
 
 
 def _option_text(value: Any, unit: str) -> bytes:
@@ -220,6 +224,10 @@ class Options:
         if values is value and kind not in (None, lib.REGAL_OPTION_LIST):
             raise MisuseError(f"{name}: found {value!r}, expected one value")
         for one in values:
+            if (kind in _AMOUNTS and isinstance(one, numbers.Real)
+                    and not float(one).is_integer()):
+                raise MisuseError(f"{name}: found {one!r}, expected a whole "
+                                  "number")
             self._context.check(lib.regal_options_set(
                 self._context.pointer, self.pointer, option,
                 _option_text(one, unit)))

@@ -6,17 +6,18 @@ library when a problem is made; so the same machine serves any graph, and the
 library checks names, patterns and numbers against that graph.
 """
 import functools
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import (Any, Dict, Iterable, List, Optional, Sequence,
+                    SupportsIndex, Tuple, Union)
 
 import numpy as np
 
-from ._arrays import amount, index, label, listed
+from ._arrays import amount, check_length, index, label, listed
 from ._graph import Graph
-from ._library import (Context, Handle, InputError, Options, PathLike, Quantity,
-                       encode, ffi, lib, path_bytes, quantity)
+from ._library import (Context, Handle, Options, PathLike, Quantity, encode,
+                       ffi, lib, path_bytes, quantity)
 
-Device = Union[int, str]
-Ops = Union[int, str]
+Device = Union[SupportsIndex, str]
+Ops = Union[SupportsIndex, str]  # an id, or a name or pattern
 _Call = Tuple[str, Tuple[Any, ...], Dict[str, Any]]  # a method of _Maker
 
 _MOST_SHOWN = 8  # calls, by repr
@@ -29,8 +30,8 @@ def check_graph(graph: Any) -> None:
                         "regal.Graph")
 
 
-def _op(op: Any) -> Ops:
-    """An id, or a name or pattern."""
+def _op(op: Any) -> Union[int, str]:
+    """An id, or a name or pattern, checked."""
     return op if isinstance(op, str) else index("op", op)
 
 
@@ -51,36 +52,36 @@ class _Maker:
                                                  place))
         return int(place[0])
 
-    def ids(self, op: Ops) -> List[int]:
-        """The op with this id, or all with this name."""
+    def ids(self, op: Union[int, str]) -> List[int]:
+        """The op with this id, or all with this name, or else all whose name
+        matches this pattern."""
         if not isinstance(op, str):
             return [op]
-        found = self._ids_of.get(op)
-        if not found:
-            raise InputError(f"there is no op {op!r}")
-        return found
+        return self._ids_of.get(op) or self.matching(op)
+
+    def matching(self, pattern: str) -> List[int]:
+        """All ops whose name matches."""
+        found = ffi.new("uint32_t[]", len(self.graph))
+        count = ffi.new("uint32_t *")
+        self.check(lib.regal_machine_find_ops(self.pointer, encode(pattern),
+                                              found, count))
+        return list(found[0:count[0]])
 
     @functools.cached_property
     def _ids_of(self) -> Dict[str, List[int]]:
-        """By name; a machine may name thousands of ops."""
+        """By name; a machine may name thousands of ops, and a pattern is
+        compared with the name of each."""
         found: Dict[str, List[int]] = {}
         for i, name in zip(self.graph.ids.tolist(), self.graph.names):
             found.setdefault(name, []).append(i)
         return found
 
-    def pin(self, op: Ops, device: str) -> None:
-        if isinstance(op, str):
-            self.check(lib.regal_machine_pin_matching(
-                self.pointer, encode(op), encode(device)))
-        else:
-            self.check(lib.regal_machine_pin(self.pointer, op,
-                                             self.number(device)))
+    def pin(self, op: Union[int, str], device: str) -> None:
+        number = self.number(device)
+        for i in self.ids(op):
+            self.check(lib.regal_machine_pin(self.pointer, i, number))
 
-    def group(self, ops: Union[str, List[Ops]]) -> None:
-        if isinstance(ops, str):
-            self.check(lib.regal_machine_group_matching(self.pointer,
-                                                        encode(ops)))
-            return
+    def group(self, ops: List[Union[int, str]]) -> None:
         ids = [i for op in ops for i in self.ids(op)]
         self.check(lib.regal_machine_group(self.pointer, ids, len(ids)))
 
@@ -96,7 +97,7 @@ class _Maker:
                 old[0] if latency is None else latency,
                 old[1] if bandwidth is None else bandwidth))
 
-    def op_time(self, op: Ops, device: str, ns: Optional[int]) -> None:
+    def op_time(self, op: Union[int, str], device: str, ns: Optional[int]) -> None:
         number = self.number(device)
         time = lib.REGAL_NEVER if ns is None else ns
         for i in self.ids(op):
@@ -121,10 +122,11 @@ class Machine:
 
     devices: how many. transfers: "blocking" or "overlapped". latency: "2us", or
     nanoseconds. bandwidth: "25GB", or bytes per second; 0 is infinite.
-    memory_limit: "16GiB" or bytes, for all devices, or a list with one for each;
-    0 is none. preset: a machine of `regal.presets()`, or a machine file, which
-    gives everything that the other arguments do not. control: "wait" or
-    "transfer". Other keyword arguments are options of group "machine".
+    memory_limit: "16GiB" or bytes, for all devices, or a list with one for each,
+    whose length is then the number of devices; 0 is none. preset: a machine of
+    `regal.presets()`, or a machine file, which gives everything that the other
+    arguments do not. control: "wait" or "transfer". Other keyword arguments are
+    options of group "machine".
     """
 
     def __init__(self, devices: Optional[int] = None,
@@ -140,11 +142,15 @@ class Machine:
         if isinstance(memory_limit, (list, tuple, np.ndarray)):
             limits, memory_limit = list(memory_limit), None
             devices = len(limits) if devices is None else devices
+        if "machine" in options:
+            raise TypeError("Machine takes no option 'machine': it is called "
+                            "preset")
         self._options = dict(options, devices=devices, transfers=transfers,
                              latency=latency, bandwidth=bandwidth,
-                             memory_limit=memory_limit, machine=preset,
+                             memory_limit=memory_limit, preset=preset,
                              control=control)
         self.set_options(Options(Context()))  # bad values are found here
+        check_length("memory_limit", limits, int(devices or 0))
         for device, limit in enumerate(limits or ()):
             self.memory_limit(device, limit)
 
@@ -161,7 +167,9 @@ class Machine:
 
     def set_options(self, options: Options) -> None:
         """Sets the options that the machine consists of."""
-        options.update(self._options, ("machine",), "Machine")
+        given = dict(self._options)
+        options.set("machine", given.pop("preset"))
+        options.update(given, ("machine",), "Machine")
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value
@@ -190,15 +198,16 @@ class Machine:
         return self
 
     def pin(self, op: Ops, device: Device) -> "Machine":
-        """The op with an id, or all whose name matches a pattern, must run on
-        the device (number or name). Patterns: * ? [a-z]. The last call counts.
+        """The op with an id, or all with a name, must run on the device (number
+        or name). A text that is no op's name is a pattern: * ? [a-z]. The last
+        call counts.
         """
         return self._later("pin", _op(op), label("device", device))
 
-    def group(self, ops: Union[str, Sequence[Ops], np.ndarray]) -> "Machine":
-        """These ops, or all whose name matches a pattern, share a device."""
-        return self._later("group", ops if isinstance(ops, str) else
-                           [_op(op) for op in listed("ops", ops)])
+    def group(self, ops: Union[str, Iterable[Ops]]) -> "Machine":
+        """These ops share a device: ids, names, patterns, or one text."""
+        given = [ops] if isinstance(ops, str) else listed("ops", ops)
+        return self._later("group", [_op(op) for op in given])
 
     def link(self, a: Device, b: Device, *,
              latency: Optional[Quantity] = None,
@@ -214,8 +223,8 @@ class Machine:
 
     def op_time(self, op: Ops, device: Device,
                 ns: Optional[int]) -> "Machine":
-        """The time of an op (id, or name) on one device, which no speed
-        changes; None: the op cannot run there."""
+        """The time of an op (id, name or pattern) on one device, which no speed
+        changes; None: it cannot run there. The last call counts."""
         return self._later("op_time", _op(op), label("device", device),
                            None if ns is None else amount("ns", ns))
 

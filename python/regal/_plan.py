@@ -315,7 +315,8 @@ class Plan(Unchanging):
     def timeline(self, columns: int = 100) -> str:
         """What each device does over time, so many characters wide."""
         return report_text(Context(), lib.regal_report_timeline, self._problem,
-                           self._result.plan, int(columns))
+                           self._result.plan,
+                           whole("columns", columns, 1, 1 << 30))
 
     def explain(self) -> str:
         """Where the plan's time and memory go."""

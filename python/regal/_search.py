@@ -15,10 +15,10 @@ from typing import Any, Callable, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
-from ._arrays import Integers, check_range, numbers
+from ._arrays import Column, check_range, numbers
 from ._graph import Graph
-from ._library import (Context, Handle, MisuseError, Options, PathLike, ffi,
-                       lib)
+from ._library import (Context, Handle, MisuseError, Options, PathLike,
+                       Quantity, ffi, lib)
 from ._machine import Machine, check_graph
 from ._plan import Plan, Progress, order_handle, plan_handle, progress_of
 
@@ -126,7 +126,7 @@ def _problem(context: Context, graph: Graph, machine: Machine,
 
 
 def optimize(graph: Graph, machine: Optional[Machine] = None,
-             objective: str = "runtime", time: Optional[float] = None,
+             objective: str = "runtime", time: Optional[Quantity] = None,
              evaluations: Optional[int] = None, method: Optional[str] = None,
              seed: int = 1, threads: int = 0,
              start: PlanLike = None,
@@ -134,17 +134,17 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
              **options: Any) -> Plan:
     """Searches for a plan.
 
-    objective: "runtime" or "memory" (the largest peak). time: seconds.
-    evaluations: the budget; with it alone the plan depends on the seed, not on
-    the machine at hand. Without both the budget is the program's own, which
-    depends on the graph alone: the same plan each time. method: one of
-    `regal.methods()`. threads: 0 is one for each core. start: a plan to begin
-    with (a Plan, a file, or steps), or "schedule", the order of a module that
-    XLA has scheduled; the result is never worse, and without a machine that of
-    the Plan or of the file is used. progress: called with a Progress at each
-    improvement and a few times a second; if it returns False, the search ends.
-    Other keyword arguments are the program's options of the search
-    (`regal.options()`), with underscores for hyphens.
+    objective: "runtime" or "memory" (the largest peak). time: seconds, or a text
+    such as "500ms". evaluations: the budget; with it alone the plan depends on
+    the seed, not on the machine at hand. Without both the budget is the
+    program's own, which depends on the graph alone: the same plan each time.
+    method: one of `regal.methods()`. threads: 0 is one for each core. start: a
+    plan to begin with (a Plan, a file, or steps), or "schedule", the order of a
+    module that XLA has scheduled; the result is never worse, and without a
+    machine that of the Plan or of the file is used. progress: called with a
+    Progress at each improvement and a few times a second; if it returns False,
+    the search ends. Other keyword arguments are the program's options of the
+    search (`regal.options()`), with underscores for hyphens.
 
     Ctrl-C ends the search and keeps the best plan; `Plan.stop` is then
     "interrupt".
@@ -177,8 +177,8 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
 
 def evaluate(graph: Graph, machine: Optional[Machine] = None,
              plan: PlanLike = None, *,
-             order: Optional[Integers] = None,
-             placement: Optional[Integers] = None,
+             order: Optional[Column] = None,
+             placement: Optional[Column] = None,
              objective: str = "runtime") -> Plan:
     """Verifies a plan and computes its cost; no search runs.
 
@@ -209,8 +209,8 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
 
 
 def _order(context: Context, graph: Graph, problem: Handle,
-           order: Optional[Integers],
-           placement: Optional[Integers]) -> Handle:
+           order: Optional[Column],
+           placement: Optional[Column]) -> Handle:
     ids = numbers("order", graph._arrays.id if order is None else order)
     nodes = graph.info.file_nodes
     if placement is None:

@@ -2,6 +2,7 @@
 """Machines: options, presets, files, and calls about devices and ops."""
 import copy
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +46,10 @@ def test_presets(diamond):
     assert plan.devices == 8
     with pytest.raises(regal.FileError, match="no machine has this name"):
         regal.optimize(diamond, regal.Machine(preset="h1000"))
+    with pytest.raises(TypeError, match="option 'machine': it is called preset"):
+        regal.Machine(machine="h100x8-nvlink")
+    assert (repr(regal.Machine(preset="h100x8-nvlink"))
+            == "regal.Machine(preset='h100x8-nvlink')")
 
 
 def test_links(diamond):
@@ -67,7 +72,7 @@ def test_speeds_names_and_times(diamond):
         cost(diamond, machine, **CROSSING)
     with pytest.raises(regal.InputError, match="there is no device \"slow\""):
         cost(diamond, regal.Machine(devices=2).speed("slow", 1), **CROSSING)
-    with pytest.raises(regal.InputError, match="there is no op 'up'"):
+    with pytest.raises(regal.InputError, match="no op matches 'up'; near"):
         cost(diamond, regal.Machine(devices=2).op_time("up", 0, 1), **CROSSING)
 
 
@@ -96,6 +101,38 @@ def test_pins_and_groups(diamond):
         regal.optimize(diamond, regal.Machine().pin("nothing*", 0))
 
 
+def test_ops_are_named_by_id_name_or_pattern():
+    """A name is no pattern, also where it looks like one."""
+    graph = regal.Graph()
+    for name in ("x", "w[0]", "w0", "x"):
+        graph.add_op(name, 10)
+    for op, ids in ((1, [1]), ("w[0]", [1]), ("w?0?", [1]), ("x", [0, 3]),
+                    ("w*", [1, 2])):
+        pinned = regal.Machine(devices=2).pin("*", 0).pin(op, 1)
+        timed = regal.Machine(devices=2).op_time(op, 0, None)
+        together = regal.Machine(devices=2).pin(0, 0).group([op]).group([op, 0])
+        for machine, device in ((pinned, 1), (timed, 1), (together, 0)):
+            plan = regal.optimize(graph, machine, evaluations=10)
+            assert (plan.placement[ids] == device).all()
+        others = [i for i in range(4) if i not in ids]
+        regal.evaluate(graph, timed, placement=[i in ids for i in range(4)])
+        plan = regal.optimize(graph, pinned, evaluations=10)
+        assert (plan.placement[others] == 0).all()
+
+
+def test_many_ops_are_pinned_by_name():
+    """A name is looked up, not compared with all names."""
+    count = 20_000
+    graph = regal.Graph.from_arrays([1] * count)
+    machine = regal.Machine(devices=2)
+    for i in range(count):
+        machine.pin(f"op{i}", i % 2)
+    began = time.monotonic()
+    plan = regal.evaluate(graph, machine, placement=np.arange(count) % 2)
+    assert plan.runtime_ns == count // 2
+    assert time.monotonic() - began < 10
+
+
 def test_memory_limits(diamond):
     for limits in ([10000, "1KiB"], np.array([10000, 1024])):
         limited = regal.Machine(memory_limit=limits)
@@ -104,6 +141,9 @@ def test_memory_limits(diamond):
         assert plan.cost.excess_bytes > 0
     all_same = regal.Machine(devices=2, memory_limit="1MiB")
     assert regal.evaluate(diamond, all_same, **CROSSING).fits
+    for devices in (1, "3", 3.0):
+        with pytest.raises(regal.MisuseError, match="^memory_limit: found 2 ent"):
+            regal.Machine(devices=devices, memory_limit=[1, 2])
 
 
 def test_a_saved_machine_is_the_same(diamond, tmp_path):
@@ -182,6 +222,12 @@ def test_whole_numbers_may_be_floats(diamond):
         regal.Machine(devices=1.5)
     with pytest.raises(regal.MisuseError, match="^devices: found .1, 2., expe"):
         regal.Machine(devices=[1, 2])
+    for given in (dict(latency=0.5), dict(bandwidth=25e9 / 3),
+                  dict(memory_limit=float("nan"))):
+        (name, value), = given.items()
+        with pytest.raises(regal.MisuseError, match=(
+                f"^{name}: found {value!r}, expected a whole number$")):
+            regal.Machine(**given)
 
 
 def test_repr():

@@ -261,6 +261,8 @@ def test_onnx(tmp_path):
 def test_texts(plan):
     assert "run time" in plan.summary()
     assert "device 0" in plan.timeline(columns=60)
+    with pytest.raises(regal.MisuseError, match="^columns: found 1099511627776"):
+        plan.timeline(1 << 40)
     assert "critical chain" in plan.explain()
     assert repr(plan).startswith("<regal.Plan: 7200 ns, peak ")
 

@@ -400,6 +400,37 @@ static void calls_say_everything(void **state) {
   free(read);
 }
 
+static void ops_are_found_by_patterns(void **state) {
+  (void)state;
+  regal_machine *machine;
+  uint32_t ids[6], count = 0;
+  GOOD(regal_machine_create(context, graph, &options, &machine));
+  GOOD(regal_machine_find_ops(machine, "twin", ids, &count));
+  assert_int_equal(count, 2);
+  assert_true(ids[0] == 4 && ids[1] == 5);
+  GOOD(regal_machine_find_ops(machine, "*", ids, &count));
+  assert_int_equal(count, 6);
+  BAD(regal_machine_find_ops(machine, "twinn", ids, &count), REGAL_BAD_INPUT,
+      "no op matches 'twinn'; near: \"twin\", \"a\", \"b\"");
+  BAD(regal_machine_find_ops(machine, "*", ids, NULL), REGAL_MISUSE,
+      "ops are found by a pattern, and need a place for their ids and number");
+  assert_int_equal(count, 6);
+  regal_machine_free(machine);
+}
+
+static void an_op_needs_a_device(void **state) {
+  (void)state;
+  regal_machine *machine;
+  regal_problem *problem;
+  GOOD(regal_machine_create(context, graph, &options, &machine));
+  for (uint32_t a = 0; a < 2; a++)
+    GOOD(regal_machine_set_op_time(machine, 1, a, REGAL_NEVER));
+  GOOD(regal_machine_pin(machine, 1, 0));
+  BAD(regal_problem_create_on(context, machine, &options, &problem),
+      REGAL_BAD_INPUT, "op \"b\" (id 1) can run on no device");
+  regal_machine_free(machine);
+}
+
 static void calls_refuse_nonsense(void **state) {
   (void)state;
   regal_machine *machine = NULL;
@@ -567,6 +598,8 @@ int main(void) {
       TEST(last_pin_counts),
       TEST(file_says_everything),
       TEST(calls_say_everything),
+      TEST(ops_are_found_by_patterns),
+      TEST(an_op_needs_a_device),
       TEST(calls_refuse_nonsense),
       TEST(survives_failing_allocations),
       TEST(presets_are_sound),

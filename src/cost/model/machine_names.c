@@ -173,6 +173,30 @@ regal_status regal_machine_obey_graph(regal_machine *machine) {
 
 /* -- Patterns -------------------------------------------------------------- */
 
+static regal_status fail_pattern(const regal_machine *machine,
+                                 const char *pattern) {
+  return regal_fail(machine->context, REGAL_BAD_INPUT, "%s",
+                    regal_pattern_no_match(machine->graph, pattern).text);
+}
+
+regal_status regal_machine_find_ops(const regal_machine *machine,
+                                    const char *pattern, uint32_t *ids,
+                                    uint32_t *count) {
+  uint32_t found = 0;
+  if (!machine)
+    return REGAL_MISUSE;
+  if (!pattern || !ids || !count)
+    return regal_fail(machine->context, REGAL_MISUSE,
+                      "ops are found by a pattern, and need a place for their "
+                      "ids and number");
+  REGAL_PATTERN_EACH(op, machine->graph, pattern)
+  ids[found++] = machine->graph->id[op];
+  if (!found)
+    return fail_pattern(machine, pattern);
+  *count = found;
+  return REGAL_OK;
+}
+
 regal_status regal_machine_pin_matching(regal_machine *machine,
                                         const char *pattern,
                                         const char *device) {
@@ -187,10 +211,7 @@ regal_status regal_machine_pin_matching(regal_machine *machine,
     REGAL_TRY(regal_machine_set_pin(machine, op, found));
     count++;
   }
-  if (count)
-    return REGAL_OK;
-  return regal_fail(machine->context, REGAL_BAD_INPUT, "%s",
-                    regal_pattern_no_match(machine->graph, pattern).text);
+  return count ? REGAL_OK : fail_pattern(machine, pattern);
 }
 
 regal_status regal_machine_group_matching(regal_machine *machine,
@@ -203,10 +224,8 @@ regal_status regal_machine_group_matching(regal_machine *machine,
   uint32_t first = regal_pattern_find(machine->graph, pattern, 0);
   REGAL_PATTERN_EACH(op, machine->graph, pattern)
   REGAL_TRY(regal_machine_join(machine, first, op));
-  if (first < machine->graph->ops)
-    return REGAL_OK;
-  return regal_fail(machine->context, REGAL_BAD_INPUT, "%s",
-                    regal_pattern_no_match(machine->graph, pattern).text);
+  return first < machine->graph->ops ? REGAL_OK
+                                     : fail_pattern(machine, pattern);
 }
 
 /* -- Options --------------------------------------------------------------- */

@@ -47,6 +47,9 @@ static regal_status allow_op(regal_problem *problem, uint32_t op) {
   for (uint32_t a = 0; a < problem->devices; a++)
     if (regal_problem_run_ns(problem, op, a) != REGAL_NEVER)
       *allowed |= UINT64_C(1) << a;
+  if (!*allowed)
+    return FAIL(problem, "op %s can run on no device",
+                op_label(problem, op).text);
   if (pin_of(problem, op) == REGAL_NONE)
     return REGAL_OK;
   REGAL_TRY(check_pin(problem, op));
@@ -123,10 +126,7 @@ regal_status regal_problem_find_places(regal_problem *problem) {
     REGAL_TRY(allow_op(problem, op));
   if (problem->machine->group)
     REGAL_TRY(intersect_groups(problem));
-  for (uint32_t op = 0; op < problem->ops; op++) {
-    if (!problem->allowed[op])
-      return fail_group(problem, op);
+  for (uint32_t op = 0; op < problem->ops; op++)
     problem->restricted |= problem->allowed[op] != every;
-  }
   return REGAL_OK;
 }

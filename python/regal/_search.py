@@ -11,7 +11,7 @@ import os
 import queue
 import signal
 import threading
-from typing import Any, Callable, Iterator, Optional, Tuple, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
 
@@ -37,14 +37,25 @@ class _Running:
     def __init__(self, context: Context, call: Callable[[], int]) -> None:
         self._context = context
         self._call = call
-        self._events: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        self._events: "queue.SimpleQueue[Optional[Progress]]" = (
+            queue.SimpleQueue())  # None: the call has ended
         self._handle = ffi.new_handle(self._events)
+        self._in_progress = False  # the caller's function is running
+        self._status: Optional[int] = None  # when the call has ended
 
     def _run(self) -> None:
-        self._events.put(self._call())
+        self._status = self._call()
+        self._events.put(None)
 
     def _stop(self) -> None:
         lib.regal_stop_request(self._context.pointer)
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        """Ctrl-C: ends the search, and the caller's function, which may wait. In
+        _serve itself an exception might be raised where nothing catches it."""
+        self._stop()
+        if self._in_progress and frame.f_code is not _Running._serve.__code__:
+            raise KeyboardInterrupt
 
     @contextlib.contextmanager
     def _interrupts(self) -> Iterator[None]:
@@ -54,7 +65,7 @@ class _Running:
         mine = (threading.current_thread() is threading.main_thread()
                 and signal.getsignal(signal.SIGINT) is usual)
         if mine:
-            signal.signal(signal.SIGINT, lambda number, frame: self._stop())
+            signal.signal(signal.SIGINT, self._interrupt)
         try:
             yield
         finally:
@@ -69,31 +80,39 @@ class _Running:
         with self._interrupts():
             threading.Thread(target=self._run, name="regal search",
                              daemon=True).start()
-            status, failure = self._serve(progress)
+            failure = self._serve(progress)
         lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
         if failure is not None:
             raise failure
-        return status
+        assert self._status is not None
+        return self._status
 
     def _serve(self, progress: Optional[Callable[[Progress], Any]]
-               ) -> Tuple[int, Optional[BaseException]]:
-        """Hands progress on until the call has ended: its status, and what the
-        caller's function raised."""
+               ) -> Optional[BaseException]:
+        """Hands progress on until the call has ended: what the caller's function
+        raised. A handler of the caller may raise when the last event has just
+        been taken, so that the status says whether one is still to come."""
         failure: Optional[BaseException] = None
-        while True:
+        while progress is not None or self._status is None:
             try:
                 event = self._events.get()
-                if not isinstance(event, Progress):
-                    return int(event), failure
-                if progress is not None and failure is None:
-                    answer = progress(event)
-                    if isinstance(answer, (bool, np.bool_)) and not answer:
-                        self._stop()
-            except KeyboardInterrupt:  # by a handler of the caller
-                self._stop()
+                if event is None:
+                    break
+                if progress is None:
+                    continue
+                self._in_progress = True
+                answer = progress(event)
+                if not isinstance(answer, (bool, np.bool_)) or answer:
+                    continue
+            except KeyboardInterrupt:
+                pass
             except BaseException as problem:
-                failure = problem
-                self._stop()
+                failure = failure or problem
+            finally:
+                self._in_progress = False
+            self._stop()
+            progress = None
+        return failure
 
 
 PlanLike = Union[None, Plan, PathLike, np.ndarray]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a search runs: the program's plan, progress, Ctrl-C, threads."""
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -71,10 +72,16 @@ def test_progress(demo):
 
 @pytest.mark.parametrize("no", [False, np.False_])
 def test_progress_ends_the_search(demo, no):
-    began = time.monotonic()
+    began, seen = time.monotonic(), []
+
+    def progress(report):
+        seen.append(report)
+        return no
+
     plan = regal.optimize(demo, regal.Machine(**MACHINE), time=60,
-                          progress=lambda report: no)
+                          progress=progress)
     assert plan.stop == "interrupt"
+    assert len(seen) == 1, "it is not called again"
     assert time.monotonic() - began < 30
 
 
@@ -108,6 +115,18 @@ plan = regal.optimize(graph, regal.Machine(devices=3, latency="5us"), time=60)
 regal.evaluate(graph, plan=plan)
 print(plan.stop, plan.seconds < 30, plan.runtime_ns < plan.before.runtime_ns)
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+
+STUCK = """
+import regal, sys, time
+
+def progress(report):
+    print("ready", flush=True)
+    while True:
+        time.sleep(60)
+
+graph = regal.Graph.load(sys.argv[1])
+print(regal.optimize(graph, time=60, progress=progress).stop)
 """
 
 OWN_HANDLER = """
@@ -150,8 +169,34 @@ def test_ctrl_c_keeps_the_best_plan():
     assert interrupt(INTERRUPTED) == "interrupt True True\n"
 
 
+def test_ctrl_c_ends_a_progress_function_that_waits():
+    assert interrupt(STUCK) == "interrupt\n"
+
+
 def test_a_handler_of_the_caller_is_heard():
     assert interrupt(OWN_HANDLER) == "mine\n"
+
+
+class Mine(Exception):
+    pass
+
+
+class LastEventIsLost(queue.SimpleQueue):
+    """As where a handler raises when the last event has just been taken."""
+
+    def get(self):
+        event = super().get()
+        if event is None:
+            raise Mine
+        return event
+
+
+@pytest.mark.parametrize("progress", [None, lambda report: None])
+def test_a_search_ends_also_where_its_last_event_is_lost(diamond, monkeypatch,
+                                                         progress):
+    monkeypatch.setattr("queue.SimpleQueue", LastEventIsLost)
+    with pytest.raises(Mine):
+        regal.optimize(diamond, evaluations=100, progress=progress)
 
 
 def test_python_runs_beside_a_search(demo):

@@ -15,8 +15,9 @@ import numpy as np
 
 from ._arrays import MOST, check_range, numbers, whole
 from ._graph import Graph
-from ._library import (Context, Handle, MisuseError, PathLike, Unchanging,
-                       decode, encode, ffi, lib, path_bytes, report_text)
+from ._library import (Context, Handle, InvalidPlanError, MisuseError, PathLike,
+                       Unchanging, decode, encode, ffi, lib, path_bytes,
+                       report_text)
 from ._machine import Machine
 
 #: Ops of a plan whose page a notebook shows: about 5 MB.
@@ -380,11 +381,12 @@ def c_steps(graph: Graph, steps: Any) -> Any:
     for field, low, high in (("device", 0, 0xFFFF), ("to", 0, 0xFFFF),
                              ("port", -1, 0x7FFFFFFF)):
         check_range(f'steps["{field}"]', column[field], low, high)
-    op_of_id, op = graph._arrays.op_of_id, column["op"]
-    inside = (op >= 0) & (op < len(op_of_id))
+    missing = np.flatnonzero(~np.isin(column["op"], graph.ids))
+    if missing.size:
+        raise InvalidPlanError(f"step {missing[0]}: there is no op with id "
+                               f"{column['op'][missing[0]]}")
     raw = np.empty(len(given), _C_STEP)
-    # An id without an op becomes a number without one: the verifier says which.
-    raw["op"] = np.where(inside, op_of_id[np.where(inside, op, 0)], 0xFFFFFFFF)
+    raw["op"] = graph._arrays.op_of_id[column["op"]]
     raw["port"] = np.where(given["kind"] == "run", lib.REGAL_RUN,
                            column["port"])
     raw["device"], raw["to"] = column["device"], column["to"]

@@ -143,9 +143,11 @@ def test_bad_steps_are_refused(diamond, plan):
     with pytest.raises(regal.InvalidPlanError, match="^step"):
         regal.evaluate(diamond, machine, plan.steps[::-1])
     wrong = plan.steps.copy()
-    wrong["op"][0] = 99
-    with pytest.raises(regal.InvalidPlanError, match="^step 0"):
-        regal.evaluate(diamond, machine, wrong)
+    for op in (99, -1, 1 << 40):
+        wrong["op"][1] = op
+        with pytest.raises(regal.InvalidPlanError,
+                           match=f"^step 1: there is no op with id {op}$"):
+            regal.evaluate(diamond, machine, wrong)
     with pytest.raises(TypeError, match="structured array"):
         regal.evaluate(diamond, machine, np.zeros(3))
 

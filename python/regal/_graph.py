@@ -481,13 +481,14 @@ class Graph(Unchanging):
     def from_networkx(cls, source: Any) -> "Graph":
         """A graph of a networkx DiGraph or MultiDiGraph.
 
-        Attributes of nodes are the arguments of `add_op`; a node without
-        `outputs` has one output, as large as the largest `bytes` of its edges.
+        Attributes of nodes are the arguments of `add_op`, except `inputs` and
+        `control`, which are edges; a node without `outputs` has one output, as
+        large as the largest `bytes` of its edges.
         Attributes of edges: `port`, the output that is read; `position`, where
         several are read, their order (by default that in which the edges were
-        added); and `control`, true for an edge without data. The graph's own
-        attribute `parameters` has the bytes of each parameter. Ids are positions
-        in `source.nodes`.
+        added); and `control`, true for an edge without data. Other attributes
+        are ignored. The graph's own attribute `parameters` has the bytes of each
+        parameter. Ids are positions in `source.nodes`.
         """
         graph = cls()
         fill(graph, source)

@@ -182,6 +182,22 @@ def test_arrays_of_a_file_make_the_same_graph(demo):
     assert again.info.data_edges == demo.info.data_edges
 
 
+def test_ids_have_no_gaps_in_a_graph_that_was_made_again(tmp_path):
+    pytest.importorskip("networkx")
+    g = regal.Graph.load(SOURCES / "tests" / "hlo" / "good" / "step.hlo.pb")
+    g.save(tmp_path / "g.json")
+    assert g.ids.tolist() != list(range(len(g)))
+    for again in (regal.Graph.from_arrays(**g.to_arrays()),
+                  regal.Graph.from_networkx(g.to_networkx()),
+                  regal.Graph.load(tmp_path / "g.json")):
+        assert again.ids.tolist() == list(range(len(g)))
+        for mine, theirs in zip(again.ops, g.ops):
+            assert theirs.id == g.ids[mine.id]
+            assert mine.name == theirs.name
+            assert theirs.inputs == [(g.ids[op], port)
+                                     for op, port in mine.inputs]
+
+
 def test_plain_arrays():
     g = regal.Graph.from_arrays(np.array([5, 6, 7]),
                                 tensors=np.array([1, 2, 3]),

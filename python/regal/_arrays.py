@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays: those of a finished graph, and those that callers give, checked."""
-from typing import (Any, Dict, Iterable, List, Optional, Sequence,
-                    SupportsIndex, Tuple, Union)
+from typing import (Any, Iterable, List, Optional, Sequence, Set, SupportsIndex,
+                    Tuple, Union)
 
 import numpy as np
 
@@ -112,23 +112,19 @@ def listed(what: str, values: Any) -> List[Any]:
     raise MisuseError(f"{what}: found {values!r}, expected a list")
 
 
-def final_ports(final: Any, count: int) -> List[int]:
-    """Positions of outputs; True is all of them."""
+def final_ports(final: Any, count: int) -> Set[int]:
+    """Positions of outputs, of which there are `count`; True is all of them."""
     if final is None or isinstance(final, (bool, np.bool_)):
-        return list(range(count)) if final else []
-    return [index("final", port) for port in listed("final", final)]
+        return set(range(count)) if final else set()
+    ports = {index("final", port) for port in listed("final", final)}
+    for port in ports:
+        if port >= count:
+            raise MisuseError(f"final: there is no output {port}, the op has "
+                              f"{count}")
+    return ports
 
 
 # -- Arrays of callers ---------------------------------------------------------
-
-def check_ports(what: str, ports: Sequence[int],
-                outputs: Sequence[int]) -> None:
-    """Fails unless all are positions in `outputs`."""
-    for port in ports:
-        if port >= len(outputs):
-            raise MisuseError(f"{what}: there is no output {port}, the op has "
-                              f"{len(outputs)}")
-
 
 def check_length(what: str, values: Optional[Sequence[Any]],
                  count: int) -> None:
@@ -231,36 +227,16 @@ def _is_pair(tensors: Any) -> bool:
             and np.ndim(tensors[0]) > 0)
 
 
-def places_of(tensors: Any) -> Any:
-    """(op, output) of each tensor."""
-    if not _is_pair(tensors):
-        return [(op, 0) for op in range(len(tensors))]
-    seen: Dict[int, int] = {}
-    places = []
-    for op in vector("tensors", tensors[0]):
-        port = seen.get(op, 0)
-        seen[op] = port + 1
-        places.append((op, port))
-    return places
-
-
-def outputs_of(tensors: Any, final: Any,
-               count: int) -> Tuple[List[List[int]], List[List[int]]]:
-    """The bytes of each op's outputs, and those that are final."""
-    sizes: List[List[int]] = [[] for _ in range(count)]
-    last: List[List[int]] = [[] for _ in range(count)]
+def tensors_of(tensors: Any, count: int) -> Tuple[List[int], List[int]]:
+    """The op and the bytes of each tensor."""
     if tensors is None:
-        truths("final", final, 0)
-        return sizes, last
-    values = vector("tensors", tensors[1] if _is_pair(tensors) else tensors)
-    places = places_of(tensors)
-    check_length("tensors", values,
-                 len(places) if _is_pair(tensors) else count)
-    is_final = truths("final", final, len(places))
-    for i, (op, port) in enumerate(places):
+        return [], []
+    if not _is_pair(tensors):
+        return list(range(count)), column("tensors", tensors, count)
+    ops = vector("tensors", tensors[0])
+    for op in ops:
         if not 0 <= op < count:
             raise MisuseError(f"tensors: there is no op {op}")
-        sizes[op].append(values[i])
-        if is_final[i]:
-            last[op].append(port)
-    return sizes, last
+    sizes = vector("tensors", tensors[1])
+    check_length("tensors", sizes, len(ops))
+    return ops, sizes

@@ -15,10 +15,9 @@ from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional,
 
 import numpy as np
 
-from ._arrays import (MOST, GraphArrays, Numbers, amount, check_ports, column,
-                      column_of, device_label, final_ports, index, label,
-                      listed, outputs_of, places_of, rows, truths, vector,
-                      whole)
+from ._arrays import (MOST, GraphArrays, Numbers, amount, column, column_of,
+                      device_label, final_ports, index, label, listed, rows,
+                      tensors_of, truths, vector, whole)
 from ._library import (Context, Error, Handle, MisuseError, Options, PathLike,
                        Unchanging, decode, encode, enum_names, ffi, lib,
                        path_bytes, report_text)
@@ -81,16 +80,17 @@ class Graph(Unchanging):
 
     #: What a framework's module made it of, for plans that run.
     _source: Any = None
+    _builder: Optional[Handle] = None
+    _graph: Optional[Handle] = None
+    _failure: Optional[Error] = None
+    _read: Optional[GraphArrays] = None
+    _names: Optional[List[str]] = None
 
     def __init__(self) -> None:
         self._context = Context()
-        self._builder: Optional[Handle] = self._context.make(
-            "regal_builder", lib.regal_builder_create, lib.regal_builder_free)
-        self._graph: Optional[Handle] = None
-        self._failure: Optional[Error] = None
-        self._read: Optional[GraphArrays] = None
-        self._names: Optional[List[str]] = None
         self._lock = threading.Lock()  # held while the builder is used
+        self._builder = self._context.make(
+            "regal_builder", lib.regal_builder_create, lib.regal_builder_free)
 
     # -- Building --------------------------------------------------------------
 
@@ -135,7 +135,6 @@ class Graph(Unchanging):
         sizes = [whole("outputs", size, 0, MOST)
                  for size in listed("outputs", outputs)]
         last = final_ports(final, len(sizes))
-        check_ports("final", last, sizes)
         details: List[Tuple[Any, ...]] = [
             (lib.regal_builder_add_output, size, port in last)
             for port, size in enumerate(sizes)]
@@ -227,12 +226,8 @@ class Graph(Unchanging):
     def _of(cls, context: Context, handle: Handle) -> "Graph":
         graph = cls.__new__(cls)
         graph._context = context
-        graph._builder = None
-        graph._graph = handle
-        graph._failure = None
-        graph._read = None
-        graph._names = None
         graph._lock = threading.Lock()
+        graph._graph = handle
         return graph
 
     @classmethod
@@ -386,16 +381,18 @@ class Graph(Unchanging):
         count = len(run)
         temporary = column("temporary_bytes", temporary_bytes, count)
         resident = column("resident_bytes", resident_bytes, count)
-        sizes, last = outputs_of(tensors, final, count)
+        producers, sizes = tensors_of(tensors, count)
+        is_final = truths("final", final, len(sizes))
+        reuse = truths("may_reuse", may_reuse, len(sizes))
         name = column_of("names", names, count)
         device = column_of("devices", devices, count)
         group = column_of("groups", groups, count)
         graph = cls()
         if names is None:
             name = [f"op{op}" for op in range(count)]
-        graph._add_ops(zip(name, run, temporary, resident), sizes, last)
+        graph._add_ops(zip(name, run, temporary, resident))
+        graph._add_tensors(zip(producers, sizes, is_final, reuse))
         graph._add_labels(device, group)
-        graph._add_reuse(may_reuse, tensors)
         graph._add_edges(edges, control)
         for size in vector("parameter_bytes", parameter_bytes):
             graph.add_parameter(size)
@@ -404,16 +401,23 @@ class Graph(Unchanging):
                 graph._open(), op, parameter))
         return graph
 
-    def _add_ops(self, ops: Iterable[Tuple[str, int, int, int]],
-                 sizes: List[List[int]], last: List[List[int]]) -> None:
+    def _add_ops(self, ops: Iterable[Tuple[str, int, int, int]]) -> None:
         """As add_op for each, with numbers that were checked."""
+        for name, *amounts in ops:
+            self._context.check(lib.regal_builder_add_op(
+                self._open(), encode(name), *amounts, ffi.NULL))
+
+    def _add_tensors(self,
+                     tensors: Iterable[Tuple[int, int, bool, bool]]) -> None:
+        """The outputs of each op count up."""
         builder, check = self._open(), self._context.check
-        for op, (name, *amounts) in enumerate(ops):
-            check(lib.regal_builder_add_op(builder, encode(name), *amounts,
-                                           ffi.NULL))
-            for port, size in enumerate(sizes[op]):
-                check(lib.regal_builder_add_output(builder, op, size,
-                                                   port in last[op]))
+        port: Dict[int, int] = {}
+        for op, size, is_final, may_reuse in tensors:
+            check(lib.regal_builder_add_output(builder, op, size, is_final))
+            if may_reuse:
+                check(lib.regal_builder_set_may_reuse(builder, op,
+                                                      port.get(op, 0)))
+            port[op] = port.get(op, 0) + 1
 
     def _add_labels(self, devices: List[Any], groups: List[Any]) -> None:
         builder, check = self._open(), self._context.check
@@ -433,16 +437,6 @@ class Graph(Unchanging):
                       edge[2] if len(edge) > 2 else 0))
         for before, after in rows("control", control, 2):
             check(lib.regal_builder_add_control(builder, before, after))
-
-    def _add_reuse(self, may_reuse: Any, tensors: Any) -> None:
-        if may_reuse is None:
-            return
-        tensor_places = [] if tensors is None else places_of(tensors)
-        given_each = truths("may_reuse", may_reuse, len(tensor_places))
-        for given, (op, port) in zip(given_each, tensor_places):
-            if given:
-                self._context.check(lib.regal_builder_set_may_reuse(
-                    self._open(), op, port))
 
     def to_arrays(self) -> Dict[str, Any]:
         """The graph as arrays, with which `from_arrays` makes it again.

@@ -5,6 +5,7 @@ import gzip
 import os
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -149,6 +150,16 @@ def test_final_may_be_an_array():
     assert [op.final for op in g.ops] == [[0, 2], [0, 1], []]
 
 
+def test_an_op_may_have_many_outputs():
+    """The time does not grow with their square."""
+    began, count = time.monotonic(), 50_000
+    g = regal.Graph()
+    g.add_op("a", outputs=[1] * count, final=True)
+    again = regal.Graph.from_arrays(**g.to_arrays())
+    assert again.ops == g.ops and len(g.ops[0].final) == count
+    assert time.monotonic() - began < 5
+
+
 def test_copies_of_a_graph(diamond):
     g = regal.Graph()
     g.add_op("a")
@@ -216,6 +227,7 @@ def test_plain_arrays():
      r"edges: found a list of tuples, .* tuple\(zip\(\*edges\)\)"),
     (dict(run_ns=[1, 2], edges=([0], [0, 1])), "lengths .1, 2."),
     (dict(run_ns=[1], tensors=([3], [4])), "tensors: there is no op 3"),
+    (dict(run_ns=[1], tensors=([0], None)), "tensors: found 0 entries, expec"),
     (dict(run_ns=[1], final=[True]), "final: found 1 entries, expected 0"),
     (dict(run_ns=[1], edges=([-1], [0])), "edges: found -1, expected 0 to"),
     (dict(run_ns=np.array([1 << 63], np.uint64)),

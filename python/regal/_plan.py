@@ -7,6 +7,7 @@ for.
 """
 import copy
 import html
+import math
 import os
 import tempfile
 from typing import Any, List, NamedTuple, Optional
@@ -51,7 +52,8 @@ class Cost(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """No plan costs less."""
+    """No plan within the memory limits costs less. Zeros where sizes were
+    assumed: then nothing is known."""
     runtime_ns: int
     peak_bytes: int  # of the device with the largest peak
 
@@ -205,12 +207,15 @@ class Plan(Unchanging):
 
     @property
     def gap(self) -> float:
-        """How far the objective is above its bound: 0.05 is 5 percent."""
+        """How far the objective is above its bound: 0.05 is 5 percent. NaN where
+        no bound is known, and of a plan beyond the memory limits."""
         memory = self.objective == "memory"
         cost = self._result.cost
         value = cost.max_peak_bytes if memory else cost.runtime_ns
         bound = self.bound.peak_bytes if memory else self.bound.runtime_ns
-        return value / bound - 1 if bound else float(value > 0)
+        if not self.fits or (not bound and value):
+            return math.nan
+        return value / bound - 1 if bound else 0.0
 
     @property
     def fits(self) -> bool:
@@ -354,10 +359,18 @@ class Plan(Unchanging):
         return (f'<iframe srcdoc="{page}" sandbox="allow-scripts" '
                 'style="width: 100%; height: 600px; border: 0"></iframe>')
 
+    def _quality(self) -> str:
+        if not self.fits:
+            return "beyond the memory limits"
+        if math.isnan(self.gap):
+            return "no bound is known"
+        return f"{100 * self.gap:.1f}% above the bound"
+
     def __repr__(self) -> str:
+        devices = f"{self.devices} device{'' if self.devices == 1 else 's'}"
         return (f"<regal.Plan: {self.runtime_ns} ns, peak "
-                f"{self.cost.max_peak_bytes} bytes on {self.devices} devices, "
-                f"{100 * self.gap:.1f}% above the bound, by {self.method}>")
+                f"{self.cost.max_peak_bytes} bytes on {devices}, "
+                f"{self._quality()}, by {self.method}>")
 
 
 # -- Plans of callers ----------------------------------------------------------

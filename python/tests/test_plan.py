@@ -67,6 +67,23 @@ def test_objectives(diamond):
         regal.optimize(diamond, machine, objective="beauty")
 
 
+def test_a_gap_that_means_nothing_is_none(diamond):
+    """The program prints no quality there either."""
+    tight = regal.Machine(devices=2, memory_limit=100)
+    plan = regal.optimize(diamond, tight, evaluations=100)
+    assert not plan.fits and np.isnan(plan.gap)
+    assert "on 2 devices, beyond the memory limits, by" in repr(plan)
+    model = SOURCES / "tests" / "onnx" / "shapes" / "domains.onnx"
+    assumed = regal.Graph.load(model, assume_unknown_bytes="1MiB",
+                               roofline="a100")
+    plan = regal.optimize(assumed, regal.Machine(1), evaluations=100)
+    assert plan.bound == (0, 0) and np.isnan(plan.gap)
+    assert "on 1 device, no bound is known, by" in repr(plan)
+    idle = regal.Graph()
+    idle.add_op()
+    assert regal.optimize(idle).gap == 0
+
+
 def test_targets(demo):
     """A number is in the unit of the objective."""
     machine = regal.Machine(devices=2)

@@ -17,8 +17,8 @@ import numpy as np
 
 from ._arrays import Column, check_range, numbers
 from ._graph import Graph
-from ._library import (Context, Handle, MisuseError, Options, PathLike,
-                       Quantity, ffi, lib)
+from ._library import (Context, Handle, InvalidPlanError, MisuseError, Options,
+                       PathLike, Quantity, ffi, lib)
 from ._machine import Machine, check_graph
 from ._plan import Plan, Progress, order_handle, plan_handle, progress_of
 
@@ -175,13 +175,13 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
                       evaluations=evaluations, method=method, seed=seed,
                       threads=threads), _SEARCH_GROUPS, "optimize",
                  cost_unit="" if objective == "memory" else "ns")
-    if isinstance(start, str) and start == "schedule":
-        given.set("start", start)
-        start = None
-    machine = _machine_for(machine, start)
+    scheduled = isinstance(start, str) and start == "schedule"
+    machine = _machine_for(machine, None if scheduled else start)
     problem = _problem(context, graph, machine, given)
     begin = None
-    if start is not None:
+    if isinstance(start, (str, os.PathLike)):
+        given.set("start", start)
+    elif start is not None:
         begin = plan_handle(context, graph, problem, start)
 
     def search(c: Any, place: Any) -> int:
@@ -221,9 +221,14 @@ def evaluate(graph: Graph, machine: Optional[Machine] = None,
         steps = plan_handle(context, graph, problem, plan)
     else:
         steps = _order(context, graph, problem, order, placement)
-    result = context.make("regal_result", lib.regal_evaluate,
-                          lib.regal_result_free, problem.pointer,
-                          steps.pointer, parents=(problem,))
+    try:
+        result = context.make("regal_result", lib.regal_evaluate,
+                              lib.regal_result_free, problem.pointer,
+                              steps.pointer, parents=(problem,))
+    except InvalidPlanError as error:
+        if isinstance(plan, (str, os.PathLike)):
+            raise InvalidPlanError(f"{os.fspath(plan)}: {error}") from None
+        raise
     return Plan(graph, problem, result, objective, machine)
 
 

@@ -232,6 +232,17 @@ def test_start(diamond, plan, tmp_path):
         regal.optimize(diamond, machine, start=plan.steps[:2])
 
 
+def test_a_file_with_a_bad_plan_is_named(diamond, tmp_path):
+    path = tmp_path / "p.plan"
+    path.write_text('{"regal_plan": 1, "steps": [{"id": 1, "op": "left", '
+                    '"device": 0}]}')
+    for use in (lambda: regal.evaluate(diamond, plan=path),
+                lambda: regal.optimize(diamond, start=path)):
+        with pytest.raises(regal.InvalidPlanError,
+                           match=f"^{re.escape(str(path))}: step 1: "):
+            use()
+
+
 def test_a_plan_brings_its_machine(diamond, tmp_path):
     machine = regal.Machine(devices=3, latency="7us").speed(2, 3)
     plan = regal.optimize(diamond, machine, method="heft")

@@ -66,8 +66,8 @@ regal_status regal_graph_format_of(regal_context *context, const char *path,
   if (!regal_format_by_ending(path, format)) {
     char list[128];
     list_endings(list, sizeof list);
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "'%.200s' does not end in %s: give --format", path, list);
+    return regal_fail(context, REGAL_BAD_INPUT, "'%.200s' does not end in %s",
+                      path, list);
   }
   return REGAL_OK;
 }

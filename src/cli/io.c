@@ -41,11 +41,15 @@ regal_exit regal_cli_output_format(regal_cli *cli, regal_graph_format *format) {
   int64_t choice = cli->options.format;
   if (!cli->options.output[0])
     return regal_cli_fail(cli, "where to? give the file to write with -o");
-  if (!choice)
-    return regal_cli_status(
-        cli, regal_graph_format_of(cli->context, cli->options.output, format));
-  *format = (regal_graph_format)(choice - 1);
-  return REGAL_EXIT_OK;
+  if (choice) {
+    *format = (regal_graph_format)(choice - 1);
+    return REGAL_EXIT_OK;
+  }
+  regal_status status =
+      regal_graph_format_of(cli->context, cli->options.output, format);
+  if (status == REGAL_BAD_INPUT)
+    return regal_cli_fail(cli, "%s: give --format", regal_error(cli->context));
+  return regal_cli_status(cli, status);
 }
 
 regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,

@@ -6,12 +6,13 @@ thread waits and hands progress on. So Ctrl-C arrives at once wherever the searc
 is, and progress functions run in the thread that called `optimize`. What the
 library does depends on neither.
 """
+import atexit
 import contextlib
 import os
 import queue
 import signal
 import threading
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Set, Union
 
 import numpy as np
 
@@ -42,10 +43,19 @@ class _Running:
         self._handle = ffi.new_handle(self._events)
         self._in_progress = False  # the caller's function is running
         self._status: Optional[int] = None  # when the call has ended
+        self._thread = threading.Thread(target=self._run, name="regal search",
+                                        daemon=True)
 
     def _run(self) -> None:
         self._status = self._call()
         self._events.put(None)
+        _running.discard(self)
+
+    def end(self) -> None:
+        """Ends the call."""
+        self._stop()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _stop(self) -> None:
         lib.regal_stop_request(self._context.pointer)
@@ -78,8 +88,8 @@ class _Running:
             lib.regal_set_progress(self._context.pointer,
                                    lib.regal_python_progress, self._handle)
         with self._interrupts():
-            threading.Thread(target=self._run, name="regal search",
-                             daemon=True).start()
+            _running.add(self)
+            self._thread.start()
             failure = self._serve(progress)
         lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
         if failure is not None:
@@ -113,6 +123,17 @@ class _Running:
             self._stop()
             progress = None
         return failure
+
+
+_running: Set[_Running] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Without this, a search that a daemon thread has begun would call a progress
+    function of an interpreter that is no more."""
+    for running in list(_running):
+        running.end()
 
 
 PlanLike = Union[None, Plan, PathLike, np.ndarray]

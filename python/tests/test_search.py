@@ -200,6 +200,23 @@ def test_a_search_ends_also_where_its_last_event_is_lost(diamond, monkeypatch,
         regal.optimize(diamond, evaluations=100, progress=progress)
 
 
+LEFT_BEHIND = """
+import regal, sys, threading, time
+graph = regal.Graph.load(sys.argv[1])
+for _ in range(3):
+    threading.Thread(target=regal.optimize, args=(graph,), daemon=True, kwargs=
+                     dict(time=60, threads=1, progress=lambda report: None)
+                     ).start()
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def test_python_ends_while_searches_run():
+    for delay in range(5):
+        subprocess.run([sys.executable, "-c", LEFT_BEHIND, str(DEMO),
+                        str(delay / 50)], check=True, timeout=30)
+
+
 def test_python_runs_beside_a_search(demo):
     """The search does not hold Python's lock."""
     thread = threading.Thread(target=regal.optimize, args=(demo,),

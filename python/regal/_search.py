@@ -87,10 +87,14 @@ class _Running:
         if progress is not None:
             lib.regal_set_progress(self._context.pointer,
                                    lib.regal_python_progress, self._handle)
-        with self._interrupts():
-            _running.add(self)
-            self._thread.start()
-            failure = self._serve(progress)
+        try:
+            with self._interrupts():
+                _running.add(self)
+                self._thread.start()
+                failure = self._serve(progress)
+        except BaseException:  # by a handler of the caller, outside of _serve's try
+            self.end()
+            raise
         lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
         if failure is not None:
             raise failure

@@ -61,8 +61,8 @@ class _Running:
         lib.regal_stop_request(self._context.pointer)
 
     def _interrupt(self, number: int, frame: Any) -> None:
-        """Ctrl-C: ends the search, and the caller's function, which may wait. In
-        _serve itself an exception might be raised where nothing catches it."""
+        """Ctrl-C: ends the search, and the caller's function, which may wait.
+        In _serve itself an exception might meet no handler."""
         self._stop()
         if self._in_progress and frame.f_code is not _Running._serve.__code__:
             raise KeyboardInterrupt
@@ -92,7 +92,7 @@ class _Running:
                 _running.add(self)
                 self._thread.start()
                 failure = self._serve(progress)
-        except BaseException:  # by a handler of the caller, outside of _serve's try
+        except BaseException:  # raised by a handler of the caller
             self.end()
             raise
         lib.regal_set_progress(self._context.pointer, ffi.NULL, ffi.NULL)
@@ -103,9 +103,9 @@ class _Running:
 
     def _serve(self, progress: Optional[Callable[[Progress], Any]]
                ) -> Optional[BaseException]:
-        """Hands progress on until the call has ended: what the caller's function
-        raised. A handler of the caller may raise when the last event has just
-        been taken, so that the status says whether one is still to come."""
+        """Hands progress on until the call has ended. Returns what the caller's
+        function raised. A handler of the caller may raise when the last event
+        has just been taken: the status says whether one is still to come."""
         failure: Optional[BaseException] = None
         while progress is not None or self._status is None:
             try:
@@ -134,7 +134,7 @@ _running: Set[_Running] = set()
 
 @atexit.register
 def _end_all() -> None:
-    """Without this, a search that a daemon thread has begun would call a progress
+    """Else a search that a daemon thread has begun would call the progress
     function of an interpreter that is no more."""
     for running in list(_running):
         running.end()

@@ -188,6 +188,12 @@ _AMOUNTS = (lib.REGAL_OPTION_TIME, lib.REGAL_OPTION_RATE,
             lib.REGAL_OPTION_BYTES, lib.REGAL_OPTION_COST)
 
 
+def _is_fraction(value: Any) -> bool:
+    return (isinstance(value, numbers.Real)
+            and not isinstance(value, numbers.Integral)
+            and not float(value).is_integer())
+
+
 def _option_text(value: Any, unit: str) -> bytes:
     if isinstance(value, bool):
         return b"true" if value else b"false"
@@ -224,8 +230,7 @@ class Options:
         if values is value and kind not in (None, lib.REGAL_OPTION_LIST):
             raise MisuseError(f"{name}: found {value!r}, expected one value")
         for one in values:
-            if (kind in _AMOUNTS and isinstance(one, numbers.Real)
-                    and not float(one).is_integer()):
+            if kind in _AMOUNTS and _is_fraction(one):
                 raise MisuseError(f"{name}: found {one!r}, expected a whole "
                                   "number")
             self._context.check(lib.regal_options_set(

@@ -6,10 +6,8 @@ library when a problem is made; so the same machine serves any graph, and the
 library checks names, patterns and numbers against that graph.
 """
 import functools
-from typing import (Any, Dict, Iterable, List, Optional, Sequence,
+from typing import (Any, Dict, Iterable, List, Mapping, Optional,
                     SupportsIndex, Tuple, Union)
-
-import numpy as np
 
 from ._arrays import amount, check_length, index, label, listed
 from ._graph import Graph
@@ -133,14 +131,14 @@ class Machine:
                  transfers: Optional[str] = None,
                  latency: Optional[Quantity] = None,
                  bandwidth: Optional[Quantity] = None,
-                 memory_limit: Union[None, Quantity, Sequence[Any],
-                                     np.ndarray] = None,
+                 memory_limit: Union[None, Quantity, Iterable[Any]] = None,
                  preset: Optional[PathLike] = None,
                  control: Optional[str] = None, **options: Any) -> None:
         self._calls: List[_Call] = []
         limits = None
-        if isinstance(memory_limit, (list, tuple, np.ndarray)):
-            limits, memory_limit = list(memory_limit), None
+        if (isinstance(memory_limit, Iterable)
+                and not isinstance(memory_limit, (str, bytes, Mapping))):
+            limits, memory_limit = listed("memory_limit", memory_limit), None
             devices = len(limits) if devices is None else devices
         if "machine" in options:
             raise TypeError("Machine takes no option 'machine': it is called "

@@ -134,7 +134,8 @@ def test_many_ops_are_pinned_by_name():
 
 
 def test_memory_limits(diamond):
-    for limits in ([10000, "1KiB"], np.array([10000, 1024])):
+    for limits in ([10000, "1KiB"], np.array([10000, 1024]),
+                   (limit for limit in (10000, 1024))):  # as a Series of pandas
         limited = regal.Machine(memory_limit=limits)
         plan = regal.evaluate(diamond, limited, **CROSSING)
         assert plan.devices == 2 and not plan.fits
@@ -228,6 +229,8 @@ def test_whole_numbers_may_be_floats(diamond):
         with pytest.raises(regal.MisuseError, match=(
                 f"^{name}: found {value!r}, expected a whole number$")):
             regal.Machine(**given)
+    with pytest.raises(regal.InputError, match="is not a duration"):
+        regal.Machine(latency=10**400)
 
 
 def test_repr():

@@ -333,20 +333,19 @@ class Plan(Unchanging):
                 title: Optional[str] = None) -> str:
         """A page about the plan for a browser, one HTML file; its text, which
         is also written to `path` if that is given."""
-        if path is not None:
-            self._save_page(path, title)
-        if path is not None and path != "-":  # which is stdout
-            with open(path, encoding="utf-8") as page:
-                return page.read()
-        with tempfile.TemporaryDirectory() as folder:
-            return self.to_html(os.path.join(folder, "plan.html"), title)
-
-    def _save_page(self, path: PathLike, title: Optional[str]) -> None:
         context = Context()
-        context.check(lib.regal_report_html(
-            context.pointer, ffi.NULL if title is None else encode(title),
-            ffi.new("regal_result *[]", [self._result]), ffi.NULL, 1,
-            path_bytes(path)))
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "plan.html")
+            context.check(lib.regal_report_html(
+                context.pointer, ffi.NULL if title is None else encode(title),
+                ffi.new("regal_result *[]", [self._result]), ffi.NULL, 1,
+                path_bytes(made)))
+            with open(made, "rb") as file:
+                page = file.read()
+        if path is not None:
+            context.check(lib.regal_file_save(context.pointer, path_bytes(path),
+                                              page, len(page)))
+        return page.decode("utf-8")
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for notebooks; of a large plan, which

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches and evaluations: what they return, and what they refuse."""
 import copy
+import os
 import pickle
 import re
 
@@ -319,6 +320,10 @@ def test_a_notebook_shows_the_summary_of_a_large_plan(plan, monkeypatch):
 
 def test_a_page_on_stdout(plan, capfd):
     assert plan.to_html("-") == plan.to_html() == capfd.readouterr().out
+
+
+def test_a_page_in_what_cannot_be_read(plan):
+    assert plan.to_html(os.devnull) == plan.to_html()
 
 
 def test_a_page_shows_what_the_caller_expects(plan):

@@ -119,6 +119,22 @@ class Cached(nn.Module):
 
 
 @pytest.mark.filterwarnings("ignore:regal")
+def test_last_states_of_an_lstm(taken_apart):
+    model, args = MODELS["last states of a projected one"]
+    run = rt.compile_inference(model, args)
+    torch.testing.assert_close(run(*args), model(*args))
+
+
+def test_a_size_that_values_decide_is_refused(taken_apart):
+    class Chosen(nn.Module):
+        def forward(self, x):
+            return x[x[:, 0] > 0]
+
+    with pytest.raises(ValueError, match="a value of a tensor decides"):
+        rt.compile_inference(Chosen(), (X,))
+
+
+@pytest.mark.filterwarnings("ignore:regal")
 def test_views_of_results_whose_strides_inductor_changes(taken_apart):
     x = torch.randn(2, 5, 3, 8)
     run = rt.compile_inference(Cached(), (x,))

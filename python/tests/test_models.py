@@ -63,6 +63,17 @@ def like_another(model, x):
     return (y * 3).type_as(other), y.cos().type_as(other).sum(1), a.sin() + b, b
 
 
+def classify(model, x):
+    """By the last states of both directions."""
+    _, (h, c) = model.f(x.view(2, 2, 8))
+    return model.g(torch.cat([h[-2], h[-1]], 1)) + c.view(2, -1)
+
+
+def filtered(model, x):
+    spectrum = torch.fft.rfft(model.f(x)) * torch.view_as_complex(model.g.weight)
+    return torch.fft.irfft(spectrum, n=8)
+
+
 torch.manual_seed(0)
 X = torch.randn(4, 8)
 
@@ -102,6 +113,12 @@ MODELS = {
     "attention": (
         nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval(),
         (X.reshape(1, 4, 8),)),
+    "last states": (
+        Calls(classify, f=nn.LSTM(8, 4, bidirectional=True), g=nn.Linear(8, 8)),
+        (X,)),
+    "last states of a projected one": (
+        Calls(lambda m, a: m.f(a.view(2, 2, 8))[1], f=nn.LSTM(8, 4, proj_size=3)),
+        (X,)),
 }
 
 
@@ -171,6 +188,9 @@ TRAINED = {
     "recurrent": (
         Calls(lambda m, a: m.f(a)[0], f=nn.LSTM(8, 4, 2, bidirectional=True)),
         (X,)),
+    "last states": MODELS["last states"],
+    "a filter": (
+        Calls(filtered, f=nn.Linear(8, 8), g=nn.Linear(2, 5)), (X,)),
     "equal gradients": (
         Calls(lambda m, a: m.f(a) + m.g.bias, f=nn.Linear(8, 8),
               g=nn.Linear(8, 8)), (X,)),
@@ -394,6 +414,9 @@ REFUSED = {
         lambda m, a: m.f(m.e(a)), (torch.tensor([1, 2, 0, 1]),), (True,)),
     "no graph of the model: .*Pair": (
         lambda m, a: Pair(m.f(a)), (X,), (False,)),
+    "the model assigns to .data of a tensor, which no graph has": (
+        lambda m, a: (setattr(m.last, "data", m.last + 1), m.f(a) + m.last)[1],
+        (X,), (False, True)),
     "the model replaces last, .* shape \\(8,\\) on cpu, by None": (
         lambda m, a: (setattr(m, "last", None), m.f(a))[1], (X,), (True,)),
     "no graph of the training step: RuntimeError: Found a graph input that "
@@ -415,7 +438,9 @@ def test_what_has_no_graph_is_refused_with_one_message(message):
 
 
 def test_ops_that_have_ops_of_their_own_have_an_estimate():
-    """Of attention with a score that is a function, and of both branches."""
+    """Of attention with a score that is a function, of both branches, and of a
+    loop."""
+    from torch._higher_order_ops import while_loop
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     mask = create_block_mask(
@@ -431,6 +456,9 @@ def test_ops_that_have_ops_of_their_own_have_an_estimate():
     assert run_ns_of("flex_attention", attend, X.reshape(1, 1, 4, 8)) > 0
     assert run_ns_of("cond", lambda m, a: torch.cond(
         a.sum() > 0, lambda t: m.f(t), lambda t: m.f(t).sin(), (a,)), X) > 0
+    assert run_ns_of("while_loop", lambda m, a: while_loop(
+        lambda i, t: i < 3, lambda i, t: (i + 1, m.f(t)),
+        (torch.tensor(0), a)), X) > 0
 
 
 def test_other_arguments_than_those_of_the_capture_are_refused():

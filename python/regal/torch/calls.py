@@ -19,6 +19,7 @@ from typing import (
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
 from .refusals import without_values
@@ -26,9 +27,15 @@ from .slots import without_repeats
 
 
 @contextlib.contextmanager
-def fake_tensors() -> Iterator[FakeTensorMode]:
-    """Inside, tensors have shapes and no values."""
-    with without_values(), FakeTensorMode(allow_non_fake_inputs=True) as fake:
+def fake_tensors(numbers: Optional[ShapeEnv] = None) -> Iterator[FakeTensorMode]:
+    """Inside, tensors have shapes and no values.
+
+    :param numbers: of loops, whose ops have numbers that are not known.
+    """
+    mode = FakeTensorMode(
+        allow_non_fake_inputs=True, shape_env=numbers, static_shapes=True
+    )
+    with without_values(), mode as fake:
         yield fake
 
 

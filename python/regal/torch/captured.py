@@ -15,12 +15,14 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import torch
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from . import cuda
 from .calls import Call, Signature, fake_tensors, fakes_of, without_autocast
 from .joint import joint
 from .measure import measure
 from .models import exported
+from .recurrent import right_states
 from .refusals import Refused, check_model, refusing, without_values
 from .roofline import estimate
 from .slots import copy_of, without_repeats
@@ -102,7 +104,10 @@ def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
     """Each op of aten as a kernel."""
     interpreter = _Values(gm)
     no_sizes = refusing("an op of the model has no known sizes")
-    with no_sizes, fake_tensors() as fake, torch.no_grad():
+    of_loops = ShapeEnv(
+        allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False
+    )
+    with no_sizes, fake_tensors(of_loops) as fake, right_states(), torch.no_grad():
         interpreter.run(
             *(
                 fake.from_tensor(a.detach()) if isinstance(a, torch.Tensor) else a

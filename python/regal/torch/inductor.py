@@ -48,6 +48,7 @@ from torch._inductor.select_algorithm import extern_kernels
 from torch._inductor.virtualized import V
 from torch._subclasses.fake_tensor import FakeTensor
 
+from .recurrent import right_states
 from .trace import Unsupported
 
 #: Each buffer is written once, by name, so that what a kernel reads and writes
@@ -342,7 +343,7 @@ def lower(
     that come of it (inference, or forward and backward) to `compile_one`."""
     _let_views_copy(gm)
     # AOTAutograd's cache would return what plain Inductor has compiled.
-    with functorch.patch(enable_autograd_cache=False):
+    with functorch.patch(enable_autograd_cache=False), right_states():
         return compile_fx(
             gm,
             example_inputs,

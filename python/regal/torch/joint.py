@@ -13,7 +13,14 @@ from torch.utils import _pytree as pytree
 
 from .calls import Call, Signature, describe, fake_tensors, without_autocast
 from .models import Model, check_graph, check_inputs
-from .refusals import Refused, check_dense, refusing, without_values
+from .recurrent import right_states
+from .refusals import (
+    Refused,
+    WithoutNewData,
+    check_dense,
+    refusing,
+    without_values,
+)
 
 _NO_STEP = "AOTAutograd has no graph of the training step"
 
@@ -107,7 +114,8 @@ class _Step(torch.nn.Module):
         """Parameters that the loss depends on; found on fake tensors."""
         with fake_tensors() as fake, torch.enable_grad():
             given = {name: fake.from_tensor(t) for name, t in own.items()}
-            found, new = self._call(given, map(fake.from_tensor, self.tensors))
+            with WithoutNewData():
+                found, new = self._call(given, map(fake.from_tensor, self.tensors))
             self._replaced = _replaced_by(new, given)
             wanted = [name for name, t in given.items() if t.requires_grad]
             if not wanted or not found.requires_grad:
@@ -170,7 +178,8 @@ class _Step(torch.nn.Module):
         own = dict(zip(self._names, [*parts, *self.buffers()]))
         # The backward pass may need what was there before.
         copies = {name: own[name].clone() for name in self._replaced}
-        loss, new = self._call({**own, **copies}, tensors)
+        with torch.enable_grad():  # the loss, whatever is around it
+            loss, new = self._call({**own, **copies}, tensors)
         with torch.no_grad():
             for name, value in new.items():
                 own[name].copy_(value)
@@ -266,9 +275,10 @@ def joint(
     with contextlib.ExitStack() as stack:
         for state in (
             refusing(_NO_STEP),
-            torch.enable_grad(),
+            torch.no_grad(),
             _compiling(),
             without_values(),
+            right_states(),
             _without_onednn(),
             without_autocast(),
         ):

@@ -16,7 +16,14 @@ from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from .calls import Call, Signature
-from .refusals import Refused, check_dense, refusing, without_values
+from .recurrent import right_states
+from .refusals import (
+    REPLACES_DATA,
+    Refused,
+    check_dense,
+    refusing,
+    without_values,
+)
 
 #: A graph, the values of its inputs, and how calls lie in it.
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
@@ -86,13 +93,20 @@ def _viewed(node: Node) -> Node:
     return node
 
 
+def _check_data(graph: torch.fx.Graph) -> None:
+    asks = torch.ops.aten._has_compatible_shallow_copy_type.default
+    if graph.find_nodes(op="call_function", target=asks):
+        raise Refused(REPLACES_DATA)
+
+
 def exported(model: torch.nn.Module, call: Call) -> Model:
     """The graph of torch.export."""
     check_inputs(model, call)
     no_graph = refusing("torch.export has no graph of the model")
-    with no_graph, torch.no_grad(), without_values():
+    with no_graph, torch.no_grad(), without_values(), right_states():
         args, kwargs = _apart(model, call)
         found = torch.export.export(model, args, kwargs, strict=False)
+        _check_data(found.graph)
         found = found.run_decompositions({})
     gm = found.graph_module
     check_graph(gm)

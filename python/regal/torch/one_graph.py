@@ -19,6 +19,7 @@ from .backend import Backend
 from .calls import Call, Signature, fakes_of, without_autocast
 from .models import Model
 from .planned import Report
+from .refusals import without_values
 
 
 @contextlib.contextmanager
@@ -46,7 +47,7 @@ class OneGraph:
         self._own = {
             at: value for at, value in enumerate(values) if at not in places
         }
-        with by_itself():
+        with by_itself(), without_values():
             self._run = backend.plan(
                 gm, fakes_of(values), list(self._own), kind
             )

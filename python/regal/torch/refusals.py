@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import (
     DynamicOutputShapeException,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 
@@ -48,6 +49,22 @@ def without_values() -> Iterator[None]:
             f"a value of a tensor decides what runs, or a size: {needed}; "
             "a plan is for one graph with known sizes"
         ) from error
+
+
+#: PyTorch traces `tensor.data = other` as if it were not there.
+REPLACES_DATA = (
+    "the model assigns to .data of a tensor, which no graph has: write into the "
+    "tensor, as by copy_()"
+)
+
+
+class WithoutNewData(TorchFunctionMode):
+    """Inside, assignments to `.data` are refused."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func == torch.Tensor.data.__set__:  # made anew for each use
+            raise Refused(REPLACES_DATA)
+        return func(*args, **(kwargs or {}))
 
 
 def check_model(model: Any, args: Any, name: str) -> None:

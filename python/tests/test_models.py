@@ -376,12 +376,47 @@ def ctc(model, x):
     return nn.functional.ctc_loss(scores, torch.tensor([[1, 2]]), *lengths)
 
 
-def test_a_tensor_that_is_no_buffer_is_refused_in_training():
-    model = Calls(lambda m, a: m.f(a) * m.t, f=nn.Linear(8, 8))
-    model.__dict__["t"] = torch.ones(8)
-    with pytest.raises(ValueError, match="register it as a buffer"):
-        rt.capture(model, (X,), train=True, costs="h200")
-    rt.capture(model, (X,), costs="h200")
+def keeping(model, x):
+    """Makes a table at the first call, and keeps scores and counts."""
+    if model.table is None:
+        model.table = torch.arange(8.0)
+    model.calls += 1
+    model.scores = model.f(x).detach()
+    model.all.append(x + 1)
+    return model.f(x) * model.table + model.all[0][0]
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_attributes_that_are_no_buffers_are_constants(train):
+    model = Calls(keeping, f=nn.Linear(8, 8))
+    model.table, model.calls, model.all = None, 0, [torch.ones(4, 8)]
+    for _ in range(2):
+        before = {**vars(model), "all": list(model.all)}
+        captured = rt.capture(model, (X,), train=train, loss=loss_of, costs="h200")
+        assert before.keys() == vars(model).keys()
+        assert all(vars(model)[k] is v for k, v in before.items() if k != "all")
+        assert all(map(torch.Tensor.is_same_size, model.all, before["all"]))
+        found = rt.apply(next(plans_of(captured, 2)), on="cpu")(X)
+        expected = model(X)  # has a table from now on
+        if train:
+            loss = loss_of(expected)
+            expected = [loss, *torch.autograd.grad(loss, [*model.parameters()])]
+            torch.testing.assert_close(found, expected)
+        else:
+            torch.testing.assert_close(found, [expected.detach()])
+
+
+@pytest.mark.parametrize("function", [
+    lambda m, a: m.f(a) * m.t.add_(1),
+    lambda m, a: m.f(a) * m.all.pop(),
+])
+@pytest.mark.parametrize("train", [False, True])
+def test_a_tensor_that_is_written_is_a_buffer(function, train):
+    model = Calls(function, f=nn.Linear(8, 8))
+    model.__dict__["t"], model.all = torch.ones(8), [torch.ones(8)]
+    with pytest.raises(ValueError, match="buffer"):
+        rt.capture(model, (X,), train=train, costs="h200")
+    assert len(model.all) == 1
 
 
 @pytest.mark.parametrize("train", [False, True])

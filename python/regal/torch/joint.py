@@ -11,6 +11,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
+from . import attributes
 from .calls import Call, Signature, describe, fake_tensors, without_autocast
 from .models import Model, check_graph, check_inputs
 from .recurrent import right_states
@@ -93,6 +94,8 @@ class _Step(torch.nn.Module):
         self.is_tensor = [isinstance(x, torch.Tensor) for x in self.leaves]
         own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
         self._name_of = _attributes(model, own)
+        #: Tensors that were attributes of the model until the last call.
+        self.replaced: List[torch.Tensor] = []
         #: Buffers that the model replaces, as by `self.mean = ...`.
         self._replaced: List[str] = []
         self.trained = self._with_gradient(own)
@@ -160,8 +163,10 @@ class _Step(torch.nn.Module):
                 stack.enter_context(torch.autocast(**given, cache_enabled=False))
             given = {at: own[name] for at, name in self._name_of.items()}
             used = dict(given)  # written by the call
+            model = self._model[0]
+            self.replaced = stack.enter_context(attributes.kept(model))
             result = torch.func.functional_call(
-                self._model[0], used, args, kwargs, tie_weights=False
+                model, used, args, kwargs, tie_weights=False
             )
             found = self._loss(result)
         if not isinstance(found, torch.Tensor) or found.numel() != 1:
@@ -239,7 +244,7 @@ def _joint_graph(step: _Step) -> Tuple[torch.fx.GraphModule, Any]:
             return _export_without_values(step, error)
     why = str(failures[0])
     if "to FakeTensors first" in why:
-        why = "the model has a tensor that is no buffer: register it as a buffer"
+        return _export_with_constants(step)
     raise Refused(f"{_NO_STEP}: {why}") from failures[0]
 
 
@@ -252,7 +257,7 @@ def _export(
 
 
 def _export_without_values(
-    step: _Step, failure: RuntimeError
+    step: _Step, failure: Exception
 ) -> Tuple[torch.fx.GraphModule, Any]:
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     try:
@@ -260,6 +265,19 @@ def _export_without_values(
             return _export(step, list(map(fake.from_tensor, step.tensors)))
     except Exception:
         raise failure from None
+
+
+def _export_with_constants(step: _Step) -> Tuple[torch.fx.GraphModule, Any]:
+    """Of a model that reads tensors which are no buffers: they are constants of
+    the graph, so nothing may be written there."""
+    written = Refused(f"{_NO_STEP}: {attributes.WRITTEN}")
+    gm, names = _export_without_values(step, written)
+    constants = [
+        getattr(gm, node.target) for node in gm.graph.find_nodes(op="get_attr")
+    ]
+    if attributes.is_any_of(constants, step.replaced):
+        raise written
+    return gm, names
 
 
 def joint(

@@ -15,6 +15,7 @@ import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
+from . import attributes
 from .calls import Call, Signature
 from .recurrent import right_states
 from .refusals import (
@@ -105,7 +106,10 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
     no_graph = refusing("torch.export has no graph of the model")
     with no_graph, torch.no_grad(), without_values(), right_states():
         args, kwargs = _apart(model, call)
-        found = torch.export.export(model, args, kwargs, strict=False)
+        with attributes.kept(model) as replaced:
+            found = torch.export.export(model, args, kwargs, strict=False)
+        if attributes.is_any_of(found.constants.values(), replaced):
+            raise Refused(attributes.WRITTEN)
         _check_data(found.graph)
         found = found.run_decompositions({})
     gm = found.graph_module

@@ -321,6 +321,14 @@ def test_conversions_of_autocast_are_those_of_the_capture(train):
         torch.testing.assert_close(found, [t.detach() for t in expected])
 
 
+def test_autocast_of_a_recurrent_layer_is_refused():
+    model = nn.LSTM(8, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        with pytest.raises(ValueError, match="autocast for a recurrent layer"):
+            rt.capture(model, (X,), costs="h200")
+    rt.capture(model, (X,), costs="h200")
+
+
 class OneImage(nn.Module):
     """Attention's strides before a normalisation: for one image ops differ in
     the stride of its dimension from what they were recorded with."""
@@ -436,7 +444,17 @@ class Pair:
     x: torch.Tensor
 
 
+def register(model, x):
+    if not hasattr(model, "table"):
+        model.register_buffer("table", torch.arange(8.0))
+    return model.f(x) + model.table
+
+
 REFUSED = {
+    "argument 1 is a ndarray, expected a tensor": (
+        lambda m, a, b: m.f(a) + torch.as_tensor(b), (X, X.numpy()), (False, True)),
+    "registers the buffer table while it runs: call it once before": (
+        register, (X,), (False,)),
     "argument 0 is a torch.sparse_coo tensor; a plan needs dense ones": (
         lambda m, a: m.f(a @ m.f.weight), (X.to_sparse(),), (False, True)),
     "argument 0 is a nested tensor": (

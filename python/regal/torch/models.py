@@ -8,8 +8,9 @@ call, as in the model itself.
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 import torch
 from torch.fx import Node
@@ -17,7 +18,7 @@ from torch.utils import _pytree as pytree
 
 from . import attributes
 from .calls import Call, Signature
-from .recurrent import right_states
+from .recurrent import check_autocast, right_states
 from .refusals import (
     REPLACES_DATA,
     Refused,
@@ -38,6 +39,10 @@ def _has_tensors(value: Any) -> bool:
 def check_inputs(model: torch.nn.Module, call: Call) -> None:
     for at, leaf in enumerate(call.leaves):
         check_dense(f"argument {at}", leaf)
+        if getattr(leaf, "ndim", 0) and not isinstance(leaf, torch.Tensor):
+            raise Refused(
+                f"argument {at} is a {type(leaf).__name__}, expected a tensor"
+            )
         if not isinstance(leaf, torch.Tensor) and _has_tensors(leaf):
             raise Refused(
                 f"argument {at} is a {type(leaf).__name__} with tensors: "
@@ -94,6 +99,19 @@ def _viewed(node: Node) -> Node:
     return node
 
 
+@contextlib.contextmanager
+def _same_buffers(model: torch.nn.Module) -> Iterator[None]:
+    """torch.export would take a new buffer for another input of the graph."""
+    before = {name for name, _ in model.named_buffers()}
+    yield
+    for name, _ in model.named_buffers():
+        if name not in before:
+            raise Refused(
+                f"the model registers the buffer {name} while it runs: "
+                "call it once before"
+            )
+
+
 def _check_data(graph: torch.fx.Graph) -> None:
     asks = torch.ops.aten._has_compatible_shallow_copy_type.default
     if graph.find_nodes(op="call_function", target=asks):
@@ -106,11 +124,12 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
     no_graph = refusing("torch.export has no graph of the model")
     with no_graph, torch.no_grad(), without_values(), right_states():
         args, kwargs = _apart(model, call)
-        with attributes.kept(model) as replaced:
+        with attributes.kept(model) as replaced, _same_buffers(model):
             found = torch.export.export(model, args, kwargs, strict=False)
         if attributes.is_any_of(found.constants.values(), replaced):
             raise Refused(attributes.WRITTEN)
         _check_data(found.graph)
+        check_autocast(found.graph)
         found = found.run_decompositions({})
     gm = found.graph_module
     check_graph(gm)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decomposition of an LSTM, as PyTorch should have it.
+"""Recurrent layers in graphs, where PyTorch has others than the model.
 
-Its last states have one dimension too many, unless the batch is one sequence:
+The last states of an LSTM have one dimension too many, unless the batch is one sequence:
 ``one_layer_lstm`` of torch 2.11 ends with ``hx.squeeze(1)``, where dimension 0 is
 the one to leave out. So every LSTM on a GPU, and any that is trained, would have
 other states in a graph than the model has.
@@ -14,6 +14,27 @@ from typing import Any, Iterator, Sequence, Tuple
 
 import torch
 from torch._decomp import decompositions
+
+from .refusals import Refused
+
+_LAYERS = (
+    torch.ops.aten.gru.input,
+    torch.ops.aten.lstm.input,
+    torch.ops.aten.rnn_relu.input,
+    torch.ops.aten.rnn_tanh.input,
+)
+
+
+def check_autocast(graph: torch.fx.Graph) -> None:
+    """torch.export has a layer as one op, of the type of its arguments; autocast
+    converts within."""
+    if any(map(torch.is_autocast_enabled, ("cpu", "cuda"))) and any(
+        graph.find_nodes(op="call_function", target=layer) for layer in _LAYERS
+    ):
+        raise Refused(
+            "torch.export has no conversions of autocast for a recurrent layer: "
+            "leave it out by torch.autocast(..., enabled=False)"
+        )
 
 
 @contextlib.contextmanager

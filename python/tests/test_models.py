@@ -256,6 +256,17 @@ def test_a_training_step_does_what_the_model_does(name):
     assert all(p.grad is None for p in model.parameters())
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_modes_of_the_caller_are_of_no_matter_for_a_training_step(mode):
+    model, x = nn.Linear(8, 8), X.clone()
+    with mode():
+        captured = rt.capture(model, (x,), train=True, costs="h200")
+        found = rt.apply(next(plans_of(captured, 1)), on="cpu")(x)
+    loss = model(x).square().mean()
+    expected = [loss, *torch.autograd.grad(loss, [*model.parameters()])]
+    torch.testing.assert_close(found, expected)
+
+
 def test_a_capture_leaves_the_model_its_tensors():
     model = placed_twice()
     before = list(map(id, [*model.parameters(), *model.buffers()]))

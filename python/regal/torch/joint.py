@@ -183,7 +183,7 @@ class _Step(torch.nn.Module):
         own = dict(zip(self._names, [*parts, *self.buffers()]))
         # The backward pass may need what was there before.
         copies = {name: own[name].clone() for name in self._replaced}
-        with torch.enable_grad():  # the loss, whatever is around it
+        with torch.enable_grad():
             loss, new = self._call({**own, **copies}, tensors)
         with torch.no_grad():
             for name, value in new.items():
@@ -293,6 +293,8 @@ def joint(
     with contextlib.ExitStack() as stack:
         for state in (
             refusing(_NO_STEP),
+            # Of the caller; the loss is computed with gradients.
+            torch.inference_mode(False),
             torch.no_grad(),
             _compiling(),
             without_values(),

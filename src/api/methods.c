@@ -43,6 +43,7 @@ static const char no_budget[] = "none: one pass";
   ROW("dfs", dfs, no_budget, PAPER, NO_POLICY, NULL, "one device, depth-first order (PyTorch Inductor)") \
   ROW("bfs", bfs, no_budget, PAPER, NO_POLICY, NULL, "one device, breadth-first order (PyTorch Inductor)") \
   ROW("lpmf", lpmf, no_budget, PAPER, NO_POLICY, NULL, "one device, least peak memory first (PyTorch Inductor)") \
+  ROW("tree", tree, no_budget, PAPER, NO_POLICY, NULL, "one device, the least peak of a tree (Liu), in any graph") \
   ROW("xla-list", xla_list, no_budget, PAPER, NO_POLICY, NULL, "one device, XLA's list scheduler for memory") \
   ROW("xla-dfs", xla_dfs, no_budget, PAPER, NO_POLICY, NULL, "one device, XLA's depth-first scheduler for memory")
 /* clang-format on */

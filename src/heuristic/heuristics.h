@@ -11,6 +11,7 @@ regal_status regal_method_heft(regal_search *search);
 regal_status regal_method_dfs(regal_search *search);
 regal_status regal_method_bfs(regal_search *search);
 regal_status regal_method_lpmf(regal_search *search);
+regal_status regal_method_tree(regal_search *search);
 regal_status regal_method_xla_list(regal_search *search);
 regal_status regal_method_xla_dfs(regal_search *search); /* heuristic/list */
 regal_status regal_method_cut(regal_search *search);

@@ -12,6 +12,7 @@ const regal_quick_method regal_quick_methods[] = {
     {"dfs", regal_method_dfs},
     {"bfs", regal_method_bfs},
     {"xla-list", regal_method_xla_list},
+    {"tree", regal_method_tree},
     {NULL, NULL},
 };
 

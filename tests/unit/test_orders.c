@@ -305,13 +305,13 @@ static void test_heft_keeps_groups_and_waits(void **state) {
 /* -- What holds always ----------------------------------------------------- */
 
 static const regal_order_fn all_orders[] = {
-    regal_order_dfs, regal_order_bfs, regal_order_lpmf, regal_order_xla_list,
-    regal_order_xla_dfs};
+    regal_order_dfs,      regal_order_bfs,     regal_order_lpmf,
+    regal_order_xla_list, regal_order_xla_dfs, regal_order_tree};
 static const regal_method_fn all_methods[] = {
     regal_method_single, regal_method_dfs,      regal_method_bfs,
     regal_method_lpmf,   regal_method_xla_list, regal_method_xla_dfs,
-    regal_method_heft};
-enum { ORDERS = 5, METHODS = 7 };
+    regal_method_heft,   regal_method_tree};
+enum { ORDERS = 6, METHODS = 8 };
 
 static void assert_topological(const regal_problem *problem,
                                const uint32_t *order, uint32_t *position) {

@@ -93,9 +93,9 @@ regal_status regal_plan_single(regal_context *context,
 
 /* -- The methods ----------------------------------------------------------- */
 
-static regal_status order_of_file(regal_context *context,
-                                  const regal_problem *problem,
-                                  uint32_t *order) {
+regal_status regal_order_of_file(regal_context *context,
+                                 const regal_problem *problem,
+                                 uint32_t *order) {
   (void)context;
   for (uint32_t op = 0; op < problem->ops; op++)
     order[op] = op;
@@ -136,7 +136,7 @@ static regal_status run_order(regal_search *search, const char *name,
 }
 
 regal_status regal_method_single(regal_search *search) {
-  return run_order(search, "the file's order", order_of_file);
+  return run_order(search, "the file's order", regal_order_of_file);
 }
 
 regal_status regal_method_dfs(regal_search *search) {
@@ -149,6 +149,10 @@ regal_status regal_method_bfs(regal_search *search) {
 
 regal_status regal_method_lpmf(regal_search *search) {
   return run_order(search, "least-peak-memory-first order", regal_order_lpmf);
+}
+
+regal_status regal_method_tree(regal_search *search) {
+  return run_order(search, "order of a tree", regal_order_tree);
 }
 
 regal_status regal_method_xla_list(regal_search *search) {

@@ -12,8 +12,14 @@ typedef regal_status (*regal_order_fn)(regal_context *context,
                                        const regal_problem *problem,
                                        uint32_t *order);
 
-/* Ops by (own bytes + bytes read, index), each after its predecessors, which
- * are visited in that order too. */
+regal_status regal_order_of_file(regal_context *context,
+                                 const regal_problem *problem, uint32_t *order);
+/* Ops by (key, index), each after its predecessors, which are visited in that
+ * order too. */
+regal_status regal_order_depth_first(regal_context *context,
+                                     const regal_problem *problem,
+                                     const int64_t *key, uint32_t *order);
+/* The same with own bytes + bytes read as keys. */
 regal_status regal_order_dfs(regal_context *context,
                              const regal_problem *problem, uint32_t *order);
 /* The ready op whose predecessors ran first: their positions, ascending, are
@@ -31,6 +37,10 @@ regal_status regal_order_xla_list(regal_context *context,
                                   const regal_problem *problem,
                                   uint32_t *order);
 
+/* Segments between the valleys of what subtrees hold (heuristic/list/tree.c):
+ * the least peak of a tree, and an order for other graphs. */
+regal_status regal_order_tree(regal_context *context,
+                              const regal_problem *problem, uint32_t *order);
 /* The ops that nothing depends on, by index, each after its predecessors; these
  * by falling number of extra users (those of an op beyond the first, summed
  * over all paths that lead to it), then by falling bytes, summed likewise. */

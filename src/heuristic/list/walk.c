@@ -85,20 +85,33 @@ static void lay_out_depth_first(depth_first *walk, regal_carver *carver) {
   walk->seen = regal_carve(carver, n, 1);
 }
 
-regal_status regal_order_dfs(regal_context *context,
-                             const regal_problem *problem, uint32_t *order) {
+regal_status regal_order_depth_first(regal_context *context,
+                                     const regal_problem *problem,
+                                     const int64_t *key, uint32_t *order) {
   depth_first walk = {.problem = problem};
   regal_carver carver = {NULL, 0};
   REGAL_TRY(
       REGAL_CARVE_BLOCK(context, carver, lay_out_depth_first(&walk, &carver)));
   for (uint32_t op = 0; op < problem->ops; op++)
-    walk.visits[op] = (regal_keyed){bytes_touched(problem, op), op};
+    walk.visits[op] = (regal_keyed){key[op], op};
   sort_visits(&walk);
   uint32_t count = 0;
   for (uint32_t i = 0; i < problem->ops; i++)
     count = visit(&walk, walk.visits[i].op, order, count);
   regal_release(context, carver.base);
   return REGAL_OK;
+}
+
+regal_status regal_order_dfs(regal_context *context,
+                             const regal_problem *problem, uint32_t *order) {
+  int64_t *key = regal_alloc(context, problem->ops, sizeof *key);
+  if (!key)
+    return regal_fail_memory(context);
+  for (uint32_t op = 0; op < problem->ops; op++)
+    key[op] = bytes_touched(problem, op);
+  regal_status status = regal_order_depth_first(context, problem, key, order);
+  regal_release(context, key);
+  return status;
 }
 
 /* -- XLA's ----------------------------------------------------------------- */

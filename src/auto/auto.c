@@ -7,7 +7,8 @@
  *   2. With a handful of ops, all plans (enumerate/enumerate.h).
  *   3. BRKGA on the decoder `clock` with a share of the budget: only for run
  *      time with free, blocking transfers, where this decoder is strong. On
- *      wide graphs it is near the bound after a few generations.
+ *      wide graphs it is near the bound after a few generations. For the
+ *      memory of several devices on the decoder `closure` (closures.c).
  *   4. Under a memory limit a search of its own (limit.c).
  *   5. Annealing with all that is left, by the schedule that was tuned for
  *      problems of this kind and size and for this budget (anneal/schedules.c).
@@ -30,6 +31,7 @@
 #include "anneal/driver/anneal.h"
 #include "anneal/schedules.h"
 #include "auto/auto.h"
+#include "auto/closures.h"
 #include "auto/limit.h"
 #include "auto/links.h"
 #include "auto/steps.h"
@@ -64,6 +66,10 @@ static regal_status run_quick(regal_search *search, regal_account *account) {
   REGAL_TRY(regal_start_pipelines(search));
   if (regal_fitness_less(search->best_fitness, before))
     best = "a pipeline schedule";
+  before = search->best_fitness;
+  REGAL_TRY(regal_start_units(search));
+  if (regal_fitness_less(search->best_fitness, before))
+    best = "stages of units";
   regal_account_add(account, search, best);
   return REGAL_OK;
 }
@@ -143,6 +149,18 @@ static regal_status run_brkga(regal_search *search,
   return status;
 }
 
+/* So little time for each op that single moves are too few. */
+#define FEW_MOVES_SECONDS_PER_OP 3e-5
+
+/* Memory of several devices where annealing is slow: a single move copies
+ * shared parameters, and a large graph gets too few moves. */
+static bool wants_closures(const regal_search *search) {
+  const regal_problem *problem = search->problem;
+  return problem->objective == REGAL_MEMORY && problem->devices > 1 &&
+         (problem->shared || regal_schedule_seconds(search) <
+                                 FEW_MOVES_SECONDS_PER_OP * problem->ops);
+}
+
 static regal_status run_annealing(regal_search *search,
                                   const regal_schedule *given,
                                   regal_account *account) {
@@ -177,6 +195,8 @@ static regal_status run_searches(regal_search *search,
                                  regal_account *account) {
   if (wants_brkga(search) && !regal_search_should_stop(search))
     REGAL_TRY(run_brkga(search, &settings->brkga, account));
+  if (wants_closures(search) && !regal_search_should_stop(search))
+    REGAL_TRY(regal_auto_closures(search, &settings->brkga, account));
   if (search->problem->limited && !regal_search_should_stop(search))
     REGAL_TRY(regal_auto_within_limit(search, &settings->brkga, account));
   if (!regal_search_should_stop(search))
@@ -238,14 +258,7 @@ static regal_status run_start(const start_run *run, uint32_t number,
   regal_status status = regal_search_offer(&child, quick);
   if (status == REGAL_OK)
     status = (number ? run_once : run_starts)(&child, run->settings, &own);
-  regal_plan *best = child.best;
-  child.best = NULL;
-  regal_search_close(&child);
-  if (status != REGAL_OK) {
-    regal_plan_free(best);
-    return status;
-  }
-  REGAL_TRY(regal_search_offer(search, best));
+  REGAL_TRY(regal_search_hand_over(&child, status));
   regal_account_add(run->account, search, what);
   return REGAL_OK;
 }

@@ -46,6 +46,9 @@ extern const regal_quick_method
 /* Schedules of pipelines, if the graph is one. */
 regal_status regal_start_pipelines(regal_search *search);
 
+/* Stages that keep the readers of shared parameters together, for memory. */
+regal_status regal_start_units(regal_search *search);
+
 /* All of them, one after the other. */
 regal_status regal_start_quickly(regal_search *search);
 

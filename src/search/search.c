@@ -148,6 +148,17 @@ regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
   return REGAL_OK;
 }
 
+regal_status regal_search_hand_over(regal_search *child, regal_status status) {
+  regal_search *parent = child->parent;
+  regal_plan *best = child->best;
+  child->best = NULL;
+  regal_search_close(child);
+  if (status == REGAL_OK && best)
+    return regal_search_offer(parent, best);
+  regal_plan_free(best);
+  return status;
+}
+
 regal_status regal_search_offer_order(regal_search *search,
                                       const uint32_t *order,
                                       const uint8_t *placement) {

@@ -110,6 +110,9 @@ void regal_search_stage(regal_search *parent, double share,
 /* Frees what the search holds. The parent counts the evaluations of a child,
  * and takes the best plan back from a stage. */
 void regal_search_close(regal_search *search);
+/* Closes a child of the same problem, and offers its best plan, if it has one,
+ * to its parent; not where it failed. */
+regal_status regal_search_hand_over(regal_search *child, regal_status status);
 
 /* Costs a plan with the fast simulator. Does not count as an evaluation. */
 regal_status regal_search_cost(regal_search *search, const regal_plan *plan,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `auto` where memory decides: shared parameters on several devices. */
+/* `auto` where memory decides: shared parameters on several devices, and limits
+ * for which it goes two ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,10 +107,40 @@ static void test_memory_runs_out(void **state) {
   assert_true(fail_each_allocation(solve_layers, NULL) > 100);
 }
 
+enum { ROWS = 8, COLUMNS = 20 };
+
+static void use_grid(search_bench *b) {
+  regal_builder *builder;
+  uint32_t op;
+  OK(regal_builder_create(b->context, &builder));
+  for (int i = 0; i < ROWS * COLUMNS; i++) {
+    int64_t inputs[] = {i - COLUMNS, i % COLUMNS ? i - 1 : -1};
+    OK(add_op(builder, 2000 + 1000 * (i * 7 % 9), 10000 + 10000 * (i * 5 % 11),
+              inputs, &op));
+  }
+  OK(regal_builder_finish(builder, &b->graph));
+  make_problem(b);
+}
+
+/* From a fast plan that is made to fit, annealing ends at 594500 ns. */
+static void test_two_ways_within_a_limit(void **state) {
+  search_bench *b = *state;
+  set_option(b, "transfers", "overlapped");
+  set_option(b, "bandwidth", "20GB/s");
+  set_option(b, "memory-limit", "351000");
+  set_option(b, "evaluations", "875000");
+  use_grid(b);
+  regal_result *result = optimize(b);
+  assert_true(result->fits);
+  assert_in_range(result->cost.runtime_ns, result->bound.runtime_ns, 510000);
+  regal_result_free(result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       SEARCH_TEST(test_shared_parameters),
       cmocka_unit_test(test_memory_runs_out),
+      SEARCH_TEST(test_two_ways_within_a_limit),
   };
   return cmocka_run_group_tests_name("auto_memory", tests, NULL, NULL);
 }

@@ -138,7 +138,8 @@ def main():
     parser.add_argument("--actions", default="measure", help=", ".join(ACTIONS))
     parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--threads", type=int,
-                        help="that compile, of each case; default 1, or 4 to tune")
+                        help="that compile, of each case; default: all cores, "
+                        "shared by the cases that run at a time, or 4 to tune")
     parser.add_argument("--first", action="store_true",
                         help="before cases of other runs that wait for the GPU: "
                         "for cases that compile for long")
@@ -178,9 +179,12 @@ def main():
         os.replace(path + ".new", path)
 
     for action in actions:
-        threads = given.threads or (4 if action in TUNING else 1)
         left = [case for case in found if case not in known[action]]
-        in_parallel(action, left, given.jobs, end - 20, done, threads)
+        width = min(given.jobs, max(1, len(left)))
+        threads = given.threads or (
+            4 if action in TUNING else max(1, os.cpu_count() // width)
+        )
+        in_parallel(action, left, width, end - 20, done, threads)
 
 
 def known_cases(paths):

@@ -55,7 +55,7 @@ run_case() {
   rm -rf "$folder"
   mkdir "$folder"
   cp -P "$work"/links/* "$folder"
-  (cd "$folder" && timeout 120 bash "$1" < /dev/null \
+  (cd "$folder" && timeout 300 bash "$1" < /dev/null \
     > "$work/got/stdout" 2> "$work/got/stderr")
   echo $? > "$work/got/exit"
   normalize "$work/got/stdout" "$work/got/stderr"

@@ -48,7 +48,7 @@ SIZE_TEXTS = {
 
 def origin(record):
     """Where a section comes from, in a line."""
-    commits = " and ".join(record["builds"])
+    commits = ", ".join(record["builds"])
     changed = ", but for SIZES" if "SIZES=" in record["command"] else ""
     return (f"*`{record['command']}` ({SIZE_TEXTS[record['scale']]}{changed}), "
             f"commit{'s' if len(record['builds']) > 1 else ''} {commits}.*")

@@ -160,7 +160,7 @@ def make(session):
         "table1", "Table 1, running times, deviation over seeds",
         f"Seeds {session.size('seeds')}. The deviation is that of the mean "
         "improvement from seed to seed; the paper says below "
-        f"{published.DEVIATION}%. Methods below `regal` are not of the paper. "
+        f"{published.DEVIATION}%. Methods below `regal` are not in the paper. "
         "The paper's task for run time has a memory limit of 16 GiB on each "
         "device, which is not set here: the largest peak of any plan is "
         f"{largest_peak(session):.1f} GiB.\n\n" + "\n\n".join(parts), [])

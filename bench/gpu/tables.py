@@ -144,9 +144,10 @@ def prediction_table(rows):
 
 def page(plans, earlier, predictions, left):
     """The lines of README.md."""
-    yield ("# Plans on a GPU\n\nMade by bench/gpu/plans.py and "
-           "bench/gpu/report.py; docs/torch.md says what the columns are. "
-           "Microseconds.")
+    yield ("# Plans on a GPU\n\nAll measurements of PyTorch models on a GPU, in "
+           "microseconds. [docs/torch.md](../../docs/torch.md#measured) "
+           "explains the columns and discusses the results. Made by "
+           "bench/gpu/plans.py and bench/gpu/report.py.")
     for build, some in by_build(plans).items():
         yield f"\n## {some[0]['device']}, {build}\n"
         yield from plan_table(some)

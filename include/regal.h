@@ -16,16 +16,13 @@
  *   regal_solve(context, graph, &options, &result);
  *   regal_plan_save(context, result, "model.plan");
  *
- * One header for all of it: a program includes one file, and a binding is made
- * from one.
- *
  * Conventions
- *  - Every call that can fail returns a regal_status. If it is not REGAL_OK,
- *    regal_error(context) returns a one-line message, and the outputs are
- *    unchanged. It refuses null pointers. The other calls only read an object,
- *    which must be there; indices must be within it.
- *  - The library never prints, exits or aborts. Files are written to a
- *    temporary name and renamed, so no file is left incomplete.
+ *  - Every call that can fail returns a regal_status and checks its pointers
+ * for null. If the status is not REGAL_OK, regal_error(context) returns a
+ *    one-line message, and the outputs are unchanged. Calls that cannot fail
+ *    only read an object; they check neither pointers nor indices.
+ *  - The library never prints, exits or aborts. Files are written under a
+ *    temporary name and renamed, so no incomplete file is left behind.
  *  - A context, and everything created from it, may be used by one thread at a
  *    time. Different contexts are independent. Only regal_stop_request may be
  *    called from any thread or signal handler. A graph never changes: contexts
@@ -39,8 +36,8 @@
  * problem, then solve / verify / save. What is marked "experimental" may change
  * between minor versions; the rest only between major versions.
  *
- * One header for all that a program or a binding needs, in the order of use;
- * training, tuning and benchmarks have headers of their own.
+ * This one header has all that a program or a binding needs, in the order of
+ * use; datasets, training, tuning and benchmarks have headers of their own.
  */
 #ifndef REGAL_H
 #define REGAL_H
@@ -126,11 +123,12 @@ REGAL_API size_t regal_bytes_peak(const regal_context *context);
  * signal handlers. Remains set until regal_stop_clear. */
 REGAL_API void regal_stop_request(regal_context *context);
 REGAL_API void regal_stop_clear(regal_context *context);
-/* How many of the threads that a call wanted could not be started; it has gone
- * on with the others, to the same result. */
+/* How many of the threads that a call wanted could not be started. It continues
+ * with the others, to the same result. */
 REGAL_API int regal_refused_threads(const regal_context *context);
-/* Whether a call waits for an input, which may never come (a terminal, a pipe):
- * a stop request is not noticed then. May be called from a signal handler. */
+/* Whether a call waits for an input that may never come (a terminal, a pipe);
+ * meanwhile it does not notice a stop request. May be called from a signal
+ * handler. */
 REGAL_API bool regal_waits_for_input(const regal_context *context);
 
 /* -- Options ---------------------------------------------------------------
@@ -196,9 +194,10 @@ REGAL_API bool regal_option_text(const regal_options *options, size_t index,
 
 typedef struct regal_graph regal_graph;
 
-/* Reads a CostGraphDef (binary or text), a JSON graph, an ONNX model or a
- * module of XLA, plain or compressed with gzip or zstd. The format is detected
- * automatically; "-" is stdin. Uses the options of group "reading". */
+/* Reads a CostGraphDef (binary or text), a JSON graph, an ONNX model, an XLA
+ * module or StableHLO text, plain or compressed with gzip or zstd. The format
+ * is detected automatically; "-" is stdin. Uses the options of group "reading".
+ */
 REGAL_API regal_status regal_graph_load(regal_context *context,
                                         const char *path,
                                         const regal_options *options,
@@ -216,7 +215,7 @@ typedef enum regal_graph_format {
   REGAL_GRAPH_JSON = 2    /* docs/formats.md; one op per line */
 } regal_graph_format;
 
-/* The format that the ending of a path says. */
+/* The format that belongs to the ending of a path. */
 REGAL_API regal_status regal_graph_format_of(regal_context *context,
                                              const char *path,
                                              regal_graph_format *format);
@@ -367,8 +366,8 @@ REGAL_API size_t regal_graph_note_count(const regal_graph *graph);
 REGAL_API regal_note regal_graph_note(const regal_graph *graph, size_t index);
 
 /* -- Machine ----------------------------------------------------------------
- * The options of group "machine" describe most machines. These calls say the
- * rest for a graph in memory, all that a machine file can say. Ops are named by
+ * The options of group "machine" describe most machines. These calls describe
+ * the others, everything that a machine file can express. Ops are identified by
  * their id. A graph must outlive its machines. */
 
 typedef struct regal_machine regal_machine;
@@ -378,16 +377,16 @@ typedef struct regal_machine regal_machine;
              */
 
 /* The machine that regal_problem_create would use: the options, and the preset
- * or file that they name. What the graph itself asks for, where nothing else
- * was said, is added when a problem is made or the machine is saved: it may
- * name devices by their names then. */
+ * or file that they name. Devices and groups that the graph itself asks for
+ * apply where nothing else is given. They are added when a problem is made or
+ * the machine is saved, because they may refer to devices by name. */
 REGAL_API regal_status regal_machine_create(regal_context *context,
                                             const regal_graph *graph,
                                             const regal_options *options,
                                             regal_machine **machine);
 REGAL_API void regal_machine_free(regal_machine *machine);
 REGAL_API uint32_t regal_machine_devices(const regal_machine *machine);
-/* The device with this number ("1") or name ("gpu1"); a text of digits is
+/* The device with this number ("1") or name ("gpu1"); a string of digits is
  * always a number. */
 REGAL_API regal_status regal_machine_find_device(const regal_machine *machine,
                                                  const char *text,
@@ -477,8 +476,8 @@ REGAL_API regal_status regal_problem_create(regal_context *context,
                                             const regal_graph *graph,
                                             const regal_options *options,
                                             regal_problem **problem);
-/* The same on a machine that was made before, of which the problem has a copy.
- * Of the options only the objective counts. */
+/* The same with a machine from regal_machine_create, which is copied. Of the
+ * options only the objective counts. */
 REGAL_API regal_status regal_problem_create_on(regal_context *context,
                                                const regal_machine *machine,
                                                const regal_options *options,
@@ -487,8 +486,8 @@ REGAL_API void regal_problem_free(regal_problem *problem);
 REGAL_API uint32_t regal_problem_devices(const regal_problem *problem);
 REGAL_API const regal_graph *regal_problem_graph(const regal_problem *problem);
 
-/* Lower bounds: no plan costs less. Zeros where sizes of tensors were assumed
- * (--assume-unknown-bytes), for then nothing is proven. */
+/* Lower bounds: no plan costs less. They are zero if sizes of tensors were
+ * assumed (--assume-unknown-bytes), because then nothing is proven. */
 typedef struct regal_bound {
   int64_t runtime_ns;
   int64_t peak_bytes; /* of the device with the largest peak */
@@ -532,8 +531,8 @@ REGAL_API regal_status regal_plan_from_steps(regal_context *context,
                                              const regal_problem *problem,
                                              const regal_step *steps,
                                              size_t count, regal_plan **plan);
-/* The same of a bare order in memory: op ids[i] runs on devices[i], or all on
- * device 0 if `devices` is NULL. */
+/* The same for a bare order in memory: op ids[i] runs on devices[i], or every
+ * op on device 0 if `devices` is NULL. */
 REGAL_API regal_status regal_plan_from_ids(regal_context *context,
                                            const regal_problem *problem,
                                            const uint32_t *ids,
@@ -569,28 +568,29 @@ typedef struct regal_progress {
   int64_t best;      /* the objective: nanoseconds or bytes */
   int64_t bound;     /* its lower bound */
   bool fits;         /* within the memory limit */
-  double share;      /* of the budget that is used, 0 to 1; 0: it has no end */
+  double share;      /* of the budget that is used, 0 to 1; 0: no limit */
   const char *stage; /* what the search does now, such as "annealing" */
-  /* A coarser graph is worked on: its ops, and its best so far. What that costs
-   * on the graph itself is known later. 0: none is. */
+  /* While a coarser graph is annealed: its ops, and its best cost so far. The
+   * cost on the graph itself is known later. 0 otherwise. */
   uint32_t coarse_ops;
   int64_t coarse_best;
 } regal_progress;
 
-/* Copies a text for a terminal: control characters (of C1 too) and bytes that
- * are not UTF-8 become "\x1b". Cut at the capacity, and zero-terminated. */
+/* Copies a text for a terminal: control characters (also C1) and bytes that are
+ * not UTF-8 are escaped, as in "\x1b". The copy is cut at the capacity and
+ * zero-terminated. */
 REGAL_API void regal_escape(const char *text, char *escaped, size_t capacity);
 
-/* Writes a file as all calls of the library do: whole or not at all, to the
- * file that a symbolic link leads to; "-" is stdout. */
+/* Writes a file as all calls of the library do: completely or not at all, and
+ * through symbolic links; "-" is stdout. */
 REGAL_API regal_status regal_file_save(regal_context *context, const char *path,
                                        const void *bytes, size_t size);
 
 /* The most bytes that an input file may have, decompressed; 0 means no limit.
  * The default is 1 GiB. It holds for every file that calls with this context
  * read: graphs, plans, machines, policies, and each member of an archive. The
- * program sets it from the option max-input; the library does not look at that
- * option. */
+ * program sets it from the option max-input; the library ignores that option.
+ */
 REGAL_API void regal_set_max_input(regal_context *context, size_t bytes);
 
 /* Called by the searching thread, at each improvement and a few times per
@@ -621,12 +621,12 @@ typedef struct regal_result {
   uint64_t seed, evaluations;
   double seconds;
   int threads;
-  /* How the search went, in order of time: every stage, and of many
-   * improvements some. None for a plan that was given. */
+  /* The course of the search in order of time: every stage, and a selection of
+   * the improvements. Empty for a plan that was given. */
   regal_search_point *history;
   size_t history_count;
-  /* For the caller to set: a run time that was measured, or that a model other
-   * than regal's predicts. The page shows it beside regal's. 0: none. */
+  /* Set by the caller: a run time that was measured, or that another model
+   * predicts. The page shows it beside regal's own. 0: none. */
   int64_t expected_ns;
 } regal_result;
 
@@ -649,8 +649,8 @@ REGAL_API regal_status regal_optimize_from(regal_context *context,
                                            const regal_options *options,
                                            const regal_plan *start,
                                            regal_result **result);
-/* About how many seconds regal_optimize takes where the options give neither
- * time nor evaluations; 0 where they do, or where the method does not say. */
+/* About how many seconds regal_optimize takes if the options give neither time
+ * nor evaluations; 0 if they do, or if the method has no estimate. */
 REGAL_API double regal_default_seconds(const regal_graph *graph,
                                        const regal_options *options);
 /* regal_problem_create and regal_optimize in one call; the result owns the
@@ -660,8 +660,8 @@ REGAL_API regal_status regal_solve(regal_context *context,
                                    const regal_options *options,
                                    regal_result **result);
 /* A result for an existing plan: verified, with its cost and bound, for reports
- * and files. It holds a copy of the plan. No search
- * runs: method is "given", and seed, evaluations and threads are 0. */
+ * and files. It holds a copy of the plan. No search runs: method is "given",
+ * and seed, evaluations and threads are 0. */
 REGAL_API regal_status regal_evaluate(regal_context *context,
                                       const regal_problem *problem,
                                       const regal_plan *plan,
@@ -683,7 +683,7 @@ typedef struct regal_method_info {
   const char *name, *help, *budget; /* what its budget means, or "none" */
 } regal_method_info;
 
-/* Beyond the last all pointers are NULL; so it is with decoders. */
+/* Beyond the last method all pointers are NULL, as with decoders. */
 REGAL_API size_t regal_method_count(void);
 REGAL_API regal_method_info regal_method_at(size_t index);
 
@@ -730,7 +730,7 @@ REGAL_API regal_status regal_optimize_guided(regal_context *context,
  * "-" is stdout. No file is left incomplete. */
 
 /* A plan file; if the path ends with .order, a bare order: the names of ops,
- * one a line, with their devices if there are several. */
+ * one per line, with their devices if there are several. */
 REGAL_API regal_status regal_plan_save(regal_context *context,
                                        const regal_result *result,
                                        const char *path);

@@ -71,7 +71,7 @@
     "reading", RESULT, \
     "ONNX: accept tensors of unknown size, and count each as this many bytes") \
   TEXT(roofline, "roofline", "h200", "NAME|FILE", "reading", RESULT, \
-    "ONNX, XLA: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
+    "ONNX, XLA, StableHLO: device for run times: h100, h200, b200, a100, t4, cpu-core, or a file") \
   TEXT(costs, "costs", 0, "FILE", "reading", RESULT, \
     "measured run times of ops: a CSV of name,microseconds, or a trace of " \
     "torch.profiler") \
@@ -194,7 +194,7 @@
   TEXT(inputs, "inputs", 0, "PATTERN,...", "pipeline", RESULT, \
     "ops that make the data of a microbatch; placeholders if not given") \
   TEXT(gradients, "gradients", 0, "PATTERN,...", "pipeline", RESULT, \
-    "ops whose final outputs are gradients; if not given all that nobody reads") \
+    "ops whose final outputs are gradients; if not given all that no op reads") \
   TEXT(optimizer, "optimizer", 0, "PATTERN,...", "pipeline", RESULT, \
     "ops that run once, after all microbatches; TensorFlow's names if not given") \
   QUANTITY(accumulate_bandwidth, "accumulate-bandwidth", 4800GB/s, RATE, \

@@ -68,5 +68,5 @@ def make(session):
         "contest", "By time: auto against everything",
         "Beyond the paper: budgets are seconds, "
         f"{', '.join(session.size('contest_times'))}. Each run has one thread, "
-        "and as many runs as cores go on side by side.",
+        "and as many runs as there are cores run in parallel.",
         [one for one in made if one])

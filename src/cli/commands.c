@@ -86,14 +86,15 @@ static const regal_command commands[] = {
      "regal actions model.pb --devices 2 --policy my.policy -o actions.csv\n"
      "regal actions model.pb --devices 2 --objective memory --json",
      regal_command_actions},
-    {"pipeline", "from the training step of a microbatch to that of several",
+    {"pipeline", "turn a microbatch's training step into that of several",
      "Copies the ops of a microbatch: weights become parameters that all\n"
-     "microbatches share, gradients are added up, what depends on no data and\n"
-     "the optimizer run once. Gradients are what the optimizer reads or, "
-     "where\n"
-     "there is none, the final outputs that nobody reads. Copies are named\n"
-     "NAME#0, NAME#1, ... By default the gradients of a layer's weights run\n"
-     "before the layers in front of it, as in most frameworks;\n"
+     "microbatches share, gradients are added up, and the optimizer and ops\n"
+     "that depend on no data run once. Gradients are what the optimizer "
+     "reads\n"
+     "or, if there is none, the final outputs that no op reads. Copies are\n"
+     "named NAME#0, NAME#1, ... By default the gradients of a layer's "
+     "weights\n"
+     "run before the layers in front of it, as in most frameworks;\n"
      "--split-backward lets them run later. Patterns: * is any text.",
      "GRAPH -o FILE", 1, 1, "reading limits pipeline",
      "output format quiet verbose",
@@ -237,7 +238,7 @@ static const regal_command commands[] = {
      "of the datasets and writes a row for each run to -o FILE (CSV), with\n"
      "commit, settings, verified cost, bound and seconds. A run has one "
      "thread;\n"
-     "--threads of them go on side by side, and with mpirun on several "
+     "--threads of them run in parallel, and with mpirun on several "
      "machines.\n"
      "A benchmark that was stopped continues when it is started again. Rows "
      "of\n"

@@ -151,16 +151,24 @@ class Recording:
 
     log = []
 
-    def __init__(self, is_over=False):
-        self.is_over = is_over
+    def __init__(self, is_over=False, fits=True):
+        self.is_over, self.fits, self.has_ended = is_over, fits, False
 
     def capture_begin(self, pool=None, capture_error_mode=""):
         self.log.append("begin")
 
     def capture_end(self):
-        if self.is_over:
+        if self.is_over or self.has_ended:
             raise RuntimeError("it has ended")
         self.log.append("end")
+        self.has_ended = True
+        if not self.fits:
+            raise RuntimeError("no memory to make a graph of it")
+
+    def pool(self):
+        if not self.has_ended:
+            raise RuntimeError("it has not ended well")
+        return "the pool"
 
 
 @pytest.mark.parametrize("is_over", [True, False])
@@ -190,6 +198,28 @@ def test_what_failed_first_is_said_and_pytorch_knows_that_nothing_is_recorded(
     repaired = [("_cuda_endAllocateToPool", "the pool"),
                 ("_cuda_releasePool", "the pool"), "begin"] * is_over
     assert log == ["begin", *repaired, "end", "usual stream"]
+
+
+@pytest.mark.parametrize("fails_first", [True, False])
+def test_a_graph_that_does_not_fit_gives_its_memory_back_once(
+    monkeypatch, fails_first
+):
+    """By itself. PyTorch would end the process where it is given back twice."""
+    log = []
+    monkeypatch.setattr(Recording, "log", log)
+    monkeypatch.setattr(
+        torch.cuda, "stream", lambda given: contextlib.nullcontext()
+    )
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    for name in ("_cuda_endAllocateToPool", "_cuda_releasePool"):
+        monkeypatch.setattr(
+            torch._C, name, lambda *args: pytest.fail("again"), raising=False
+        )
+    with pytest.raises(RuntimeError, match="no memory"):
+        with cuda._recorded(Recording(fits=False), None, "the pool"):
+            if fails_first:
+                raise RuntimeError("no memory for a kernel's results")
+    assert log == ["begin", "end"]
 
 
 @pytest.fixture

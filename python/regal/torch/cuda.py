@@ -358,11 +358,11 @@ def _abandon(graph: torch.cuda.CUDAGraph, pool: Any) -> None:
     whoever draws random numbers on the GPU gets an error. The next recording that
     ends well puts that right for the random numbers.
     """
-    try:
-        graph.capture_end()
+    if not _has_ended(graph):
+        with contextlib.suppress(RuntimeError):
+            graph.capture_end()
+    if _has_ended(graph):
         return
-    except RuntimeError:
-        pass
     gpu = torch.cuda.current_device()
     for give_back in (torch._C._cuda_endAllocateToPool, torch._C._cuda_releasePool):
         with contextlib.suppress(RuntimeError):
@@ -372,6 +372,17 @@ def _abandon(graph: torch.cuda.CUDAGraph, pool: Any) -> None:
         spare.capture_begin(capture_error_mode="thread_local")
         something.zero_()
         spare.capture_end()
+
+
+def _has_ended(graph: torch.cuda.CUDAGraph) -> bool:
+    """Whether its recording has ended well, if only to fail after that, for there
+    may be no memory on the GPU to make a graph of it. Then it gives its memory
+    back by itself; a pool that is given back twice ends the process."""
+    try:
+        graph.pool()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _clear_workspaces() -> None:

@@ -6,10 +6,12 @@ what CUDA would record as edges of the graph. Memory is given out and again as
 PyTorch's allocator does.
 """
 import contextlib
+import gc
 import pathlib
 import random
 import threading
 import types
+import weakref
 
 import pytest
 
@@ -220,6 +222,30 @@ def test_a_graph_that_does_not_fit_gives_its_memory_back_once(
             if fails_first:
                 raise RuntimeError("no memory for a kernel's results")
     assert log == ["begin", "end"]
+
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+
+def test_no_garbage_is_collected_while_a_graph_is_recorded(monkeypatch):
+    """A recorded graph that is destroyed there ends the recording."""
+    monkeypatch.setattr(Recording, "log", [])
+    monkeypatch.setattr(
+        torch.cuda, "stream", lambda given: contextlib.nullcontext()
+    )
+    before = gc.get_threshold()
+    gc.set_threshold(10, 1, 1)
+    try:
+        with cuda._recorded(Recording(), None, "the pool"):
+            garbage = weakref.ref(Cycle())
+            kept = [[] for _ in range(10000)]
+            assert garbage() is not None
+        kept += [[] for _ in range(10000)]
+        assert garbage() is None and gc.isenabled()
+    finally:
+        gc.set_threshold(*before)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import gc
 import operator
 import sys
 import threading
@@ -340,7 +341,7 @@ def _recorded(
     `torch.cuda.graph` leaves the stream current where the end of a recording
     fails, as it does where a launch has failed.
     """
-    with torch.cuda.stream(stream):
+    with _uncollected(), torch.cuda.stream(stream):
         graph.capture_begin(pool=pool, capture_error_mode="thread_local")
         try:
             yield
@@ -348,6 +349,20 @@ def _recorded(
         except BaseException:
             _abandon(graph, pool)
             raise
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Inside, Python collects no garbage: a recorded graph may be a part of it,
+    such as one of a model that is no longer used, and the thread that destroys a
+    graph (PyTorch 2.11) makes CUDA end its recording."""
+    is_usual = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_usual:
+            gc.enable()
 
 
 def _abandon(graph: torch.cuda.CUDAGraph, pool: Any) -> None:

@@ -4,12 +4,14 @@ import contextlib
 import copy
 import dataclasses
 import functools
+import gc
 import pickle
 import threading
 import time
 import types
 import unittest.mock
 import warnings
+import weakref
 
 import pytest
 
@@ -18,7 +20,7 @@ torch = pytest.importorskip("torch")
 import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
-from regal.torch import cuda, planned  # noqa: E402
+from regal.torch import backend, cuda, inductor, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
 from regal.torch.measure import measure  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
@@ -315,6 +317,34 @@ def test_calls_go_on_where_another_capture_fails(without_gpu, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert torch.equal(graph(x.clone())[0], held[0])
+
+
+def test_memory_of_a_graph_that_nobody_has_is_free_at_once(
+    without_gpu, monkeypatch
+):
+    """It does not wait until Python collects cycles."""
+    kernel, graph = kernels(), Graph()
+    module = graph.module(graph.call(kernel["double"], graph.x))
+    traced = traced_module(module)
+    for node in module.graph.nodes:
+        node.meta["val"] = traced.values.get(node)
+    monkeypatch.setattr(
+        inductor, "compile_kernels", lambda receive, *args, **kwargs: receive(module)
+    )
+    monkeypatch.setattr(backend, "_check_devices", lambda inputs: None)
+    compiler = rt.Backend(QUICK)
+    run = compiler._compile_one(1.0, (), "graph", module, [], is_inference=True)
+    x = torch.ones(SIZE)
+    assert [torch.equal(run(x)[0], 2 * x) for _ in range(3)] == [True] * 3
+    captured = weakref.ref(run.slots.newest)
+    gc.collect()
+    gc.disable()
+    try:
+        assert captured() is not None
+        del compiler, run
+        assert captured() is None
+    finally:
+        gc.enable()
 
 
 def test_a_caller_may_record_calls(without_gpu, monkeypatch):

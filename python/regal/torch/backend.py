@@ -104,9 +104,16 @@ class Backend:
         example_inputs,
         **kwargs: Any,
     ) -> Callable:
-        from .inductor import check_recordable, compile_kernels
+        from .inductor import check_recordable, compile_kernels, compile_plainly
 
-        kept = copy_of_graph(gm)
+        # It does not know this backend, which knows the graphs.
+        plainly = functools.partial(
+            compile_plainly,
+            copy_of_graph(gm),
+            example_inputs,
+            self.inductor,
+            **kwargs,
+        )
         kind, visible = _kind_of(kwargs)
         seconds = self.settings.seconds * share
         if kind != "inference":
@@ -123,7 +130,7 @@ class Backend:
                 visible,
                 self.settings,
                 seconds,
-                lambda: self._compile_plainly(kept, example_inputs, kwargs),
+                plainly,
             )
             self.graphs.append(planned)
             return planned
@@ -133,12 +140,7 @@ class Backend:
             return compile_kernels(receive, gm, example_inputs, **kwargs)
         except Exception as error:  # anything: Inductor itself can do it
             warn(named or kind, error)
-            return self._compile_plainly(kept, example_inputs, kwargs)
-
-    def _compile_plainly(self, gm, example_inputs, kwargs) -> Callable:
-        from .inductor import compile_plainly
-
-        return compile_plainly(gm, example_inputs, self.inductor, **kwargs)
+            return plainly()
 
 
 def _check_devices(example_inputs) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import threading
 import time
 import warnings
@@ -210,25 +211,18 @@ class PlannedGraph:
             whole_us=whole_us,
         )
         self.traced = traced
-        self.slots = self._make_slots(buffers)
+        self.slots = self._make_slots(buffers, best.schedule)
         if self.settings.keep_inputs:
             self.example_args = own
         self.schedule = best.schedule
 
-    def _capture(self, inputs: Sequence[Any]) -> Optional[cuda.Captured]:
-        """None if there is no memory for one more, say."""
-        try:
-            return cuda.capture(self.traced, self.schedule, inputs)
-        except RuntimeError as error:
-            warnings.warn(
-                f"regal: calls of a graph ({self.kind}) are launched kernel by "
-                f"kernel where no recorded one is free: {_reason(error)}"
-            )
-            return None
-
-    def _make_slots(self, buffers: List[torch.Tensor]) -> Slots:
+    def _make_slots(
+        self, buffers: List[torch.Tensor], schedule: Schedule
+    ) -> Slots:
+        # It does not know this object: their memory would wait for Python's
+        # collection of cycles.
         return Slots(
-            self._capture,
+            functools.partial(_capture, self.traced, schedule, self.kind),
             self.static,
             self.moving,
             buffers,
@@ -296,6 +290,20 @@ class PlannedGraph:
         with torch.no_grad(), cuda.drawing(self.traced.draws):
             results = self.traced.gm(*args)
         return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+def _capture(
+    traced: Traced, schedule: Schedule, kind: str, inputs: Sequence[Any]
+) -> Optional[cuda.Captured]:
+    """None if there is no memory for one more, say."""
+    try:
+        return cuda.capture(traced, schedule, inputs)
+    except RuntimeError as error:
+        warnings.warn(
+            f"regal: calls of a graph ({kind}) are launched kernel by kernel "
+            f"where no recorded one is free: {_reason(error)}"
+        )
+        return None
 
 
 def _gpu_of(traced: Traced) -> Optional[int]:

@@ -59,7 +59,12 @@ class Call:
 
     def __init__(self, args: Sequence[Any], kwargs: Optional[Dict[str, Any]]):
         self.args, self.kwargs = tuple(args), dict(sorted((kwargs or {}).items()))
-        self.leaves, self.spec = pytree.tree_flatten((self.args, self.kwargs))
+        self.leaves = pytree.arg_tree_leaves(*self.args, **self.kwargs)
+
+    @property
+    def spec(self) -> pytree.TreeSpec:
+        """How the leaves lie in the arguments; calls do not ask for it."""
+        return pytree.tree_structure((self.args, self.kwargs))
 
 
 class Argument:

@@ -10,7 +10,15 @@ checks and binds its arguments, and launches one graph.
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import (
+    Any,
+    ContextManager,
+    Dict,
+    Iterator,
+    List,
+    Sequence,
+    Tuple,
+)
 
 import torch
 from torch.fx import Node
@@ -26,8 +34,15 @@ from .refusals import without_values
 def by_itself() -> Iterator[None]:
     """A graph has all that it does; what the caller has switched on or off must
     neither add to it nor mark its tensors."""
-    with torch.inference_mode(False), torch.no_grad(), without_autocast():
+    with _without_inference_mode(), torch.no_grad(), without_autocast():
         yield
+
+
+def _without_inference_mode() -> ContextManager:
+    """Nothing to leave in most calls; PyTorch's own takes the host 1 us."""
+    if torch.is_inference_mode_enabled():
+        return torch.inference_mode(False)
+    return contextlib.nullcontext()
 
 
 class OneGraph:

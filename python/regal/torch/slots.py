@@ -118,11 +118,12 @@ class Slots:
 
     def call(self, args: Sequence[Any]) -> Optional[List[Any]]:
         """The results for these inputs; None if no capture can serve."""
-        captured = self._direct(args)
+        addresses = tuple(map(_ADDRESS, args))
+        captured = self._direct(args, addresses)
         if captured is not None:
             captured.replay()
             return self._hand_out(captured, args)
-        captured = self._copying(args)
+        captured = self._copying(args, addresses)
         if captured is None:
             self.calls["plain"] += 1
             return None
@@ -192,11 +193,10 @@ class Slots:
             captured.copied = [at for at in own if at < self.visible]
             captured.lend([at for at in own if at >= self.visible])
 
-    def _direct(self, args: Sequence[Any]) -> Optional[Captured]:
+    def _direct(self, args: Sequence[Any], key: tuple) -> Optional[Captured]:
         """A free capture on the very tensors of this call, if worth it."""
         if not self.moving:
             return None
-        key = tuple(map(_ADDRESS, args))
         slots = self._by_address.get(key)
         if slots is None:
             is_repeated, self._last = key == self._last, key
@@ -205,11 +205,13 @@ class Slots:
             slots = self._by_address[key] = []
         return self._free("direct", slots, lambda: args)
 
-    def _copying(self, args: Sequence[Any]) -> Optional[Captured]:
+    def _copying(
+        self, args: Sequence[Any], addresses: tuple
+    ) -> Optional[Captured]:
         """A free capture on our own copies of the inputs that move."""
-        key = self._static_key(args)
+        key = self._static_key(addresses)
         if key not in self._by_static and self._move_restless(args):
-            key = self._static_key(args)
+            key = self._static_key(addresses)
         slots = self._by_static.get(key)
         if slots is None:
             # Tensors that were saved without a graph come at any address; a
@@ -221,8 +223,8 @@ class Slots:
             slots = self._by_static[key] = []
         return self._free("copying", slots, lambda: self._with_copies(args))
 
-    def _static_key(self, args: Sequence[Any]) -> tuple:
-        return tuple([_ADDRESS(args[i]) for i in self.static])
+    def _static_key(self, addresses: tuple) -> tuple:
+        return tuple([addresses[i] for i in self.static])
 
     def _move_restless(self, args: Sequence[Any]) -> bool:
         """Lets static inputs move that have had too many addresses."""

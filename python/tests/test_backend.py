@@ -23,6 +23,7 @@ from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import backend, cuda, inductor, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
 from regal.torch.measure import measure  # noqa: E402
+from regal.torch.trace import tensors_of  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
 from triton_like import SIZE, Graph, Launch, kernels, traced_module  # noqa: E402
 
@@ -180,6 +181,24 @@ def test_results_that_are_views_of_an_input(without_gpu, static):
     for _ in range(3):
         x = torch.rand(SIZE)
         assert found(x)[1].data_ptr() == x.data_ptr()
+
+
+def test_inputs_that_are_results_are_not_kept(without_gpu):
+    """Their memory would not come again, for which such a graph is recorded, and
+    results of another graph would be in use for ever."""
+    kernel, graph = kernels(), Graph()
+    view = graph.graph.call_function(torch.ops.aten.view.default, (graph.x, [2, 3]))
+    found = graph_of(
+        QUICK, graph, graph.x, view, graph.call(kernel["double"], graph.x)
+    )
+    x = torch.ones(SIZE)
+    for _ in range(3):
+        same, seen, doubled = found(x)
+        assert same is x and seen.data_ptr() == x.data_ptr()
+        assert doubled.tolist() == [2.0] * SIZE
+    assert found.slots.calls["direct"] > 0
+    for kept in tensors_of(found.slots.newest.results):
+        assert kept.data_ptr() != x.data_ptr()
 
 
 def test_counts_that_are_indices_do_not_grow_while_kernels_are_measured():

@@ -177,13 +177,15 @@ class Slots:
 
     def _decide_manner(self, captured: Captured) -> None:
         """How the results of a new capture are handed out: what a forward pass
-        saves as it is, so that the host need not touch it."""
+        saves as it is, so that the host need not touch it. Results that are inputs
+        are those of each call: the ones that it was recorded on must not be kept,
+        as their memory would not come again."""
+        for at in (*self.passed_on, *self.views):
+            captured.results[at] = None
         own = [
             at
             for at, value in enumerate(captured.results)
             if isinstance(value, torch.Tensor)
-            and at not in self.passed_on
-            and at not in self.views
         ]
         if captured.is_copied:
             captured.copied = own

@@ -20,11 +20,12 @@ torch = pytest.importorskip("torch")
 import regal.torch as rt  # noqa: E402
 from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
-from regal.torch import backend, cuda, inductor, planned  # noqa: E402
+from regal.torch import backend, captured, cuda, inductor, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
 from regal.torch.measure import measure  # noqa: E402
-from regal.torch.trace import tensors_of  # noqa: E402
+from regal.torch.trace import Traced, tensors_of  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from triton_like import SIZE, Graph, Launch, kernels, traced_module  # noqa: E402
 
 
@@ -256,6 +257,63 @@ def test_a_compiled_model_may_be_copied(without_gpu, copy_of):
     backend = copy_of(compiled.regal)
     assert backend.graphs == [] and len(compiled.regal.graphs) == 1
     assert backend.settings == compiled.regal.settings
+
+
+@pytest.fixture
+def on_gpus(monkeypatch):
+    """Captures a graph with tensors on these GPUs; where it was measured and
+    recorded."""
+    found, current = [], [0]
+
+    @contextlib.contextmanager
+    def device(gpu):
+        current.append(gpu)
+        yield
+        current.pop()
+
+    def noting(result=None):
+        return lambda *args: found.append(current[-1]) or result
+
+    def capture(*gpus):
+        kernel, graph = kernels(), Graph()
+        module = graph.module(graph.call(kernel["double"], graph.x))
+        tensors = [torch.empty(SIZE, device=f"cuda:{gpu}") for gpu in gpus]
+        values = {node: tensors[at % len(tensors)]
+                  for at, node in enumerate(module.graph.nodes)}
+        signature = types.SimpleNamespace(places=[0])
+        for name, value in {
+            "exported": (module, tensors[:1], signature),
+            "_traced": Traced(module, values),
+            "check_model": None,
+        }.items():
+            monkeypatch.setattr(captured, name, lambda *args, value=value: value)
+        return rt.capture(None, ())
+
+    monkeypatch.setattr(torch.cuda, "device", device)
+    monkeypatch.setattr(torch.cuda, "synchronize", noting())
+    graph = types.SimpleNamespace(pool_bytes=1)
+    monkeypatch.setattr(cuda, "capture", noting(graph))
+    monkeypatch.setattr(cuda, "time_us", noting(5.0))
+    monkeypatch.setattr(captured, "measure", noting())
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        yield capture, found
+
+
+def test_a_captured_model_runs_on_its_gpu(on_gpus):
+    """Streams of the one that is selected would record nothing."""
+    capture, found = on_gpus
+    model = capture(1)
+    assert found == [1]
+    assert model.one_stream_us == 5.0
+    captured._Streams(model, one_stream(model.program))
+    assert found == [1] * 5
+
+
+def test_a_model_on_several_gpus_has_no_times(on_gpus):
+    capture, found = on_gpus
+    with pytest.raises(ValueError, match="it is on several GPUs"):
+        capture(0, 1)
+    assert not found
 
 
 class NoStream:

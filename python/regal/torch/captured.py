@@ -64,7 +64,8 @@ class Capture:
     def measure_shares(self) -> None:
         from .shares import measure_shares
 
-        measure_shares(self.traced, self.args)
+        with cuda.selected(self.traced.gpu):
+            measure_shares(self.traced, self.args)
 
     @property
     def one_stream_us(self) -> float:
@@ -72,10 +73,11 @@ class Capture:
         if not self.on_gpu:
             return 0.0
         if self._one_stream_us is None:
-            graph = cuda.capture(
-                self.traced, one_stream(self.program), self.args
-            )
-            self._one_stream_us = cuda.time_us(graph)
+            with cuda.selected(self.traced.gpu):
+                graph = cuda.capture(
+                    self.traced, one_stream(self.program), self.args
+                )
+                self._one_stream_us = cuda.time_us(graph)
         return self._one_stream_us
 
     @property
@@ -187,17 +189,19 @@ def capture(
     with without_autocast():
         traced = (_fused if level == "inductor" else _traced)(gm, values)
         captured = Capture(traced, values, signature)
-        if captured.on_gpu:
-            _check_attention(traced)
-        _set_times(captured, os.fspath(costs))
+        with cuda.selected(_checked_gpu(traced)):
+            _set_times(captured, os.fspath(costs))
     return captured
 
 
-def _check_attention(traced: Traced) -> None:
+def _checked_gpu(traced: Traced) -> Optional[int]:
     try:
-        check_attention(traced)
+        gpu = traced.gpu
+        if gpu is not None:
+            check_attention(traced)
     except Unsupported as error:
         raise Refused(str(error)) from None
+    return gpu
 
 
 def _set_times(captured: Capture, costs: str) -> None:
@@ -300,7 +304,7 @@ class _Streams:
         nodes = captured.traced.placeholders
         written = captured.traced.written_inputs
         self.written = [p for p in self.inputs if nodes[p] in written]
-        with torch.no_grad(), without_autocast():
+        with torch.no_grad(), without_autocast(), cuda.selected(captured.traced.gpu):
             captured.traced.gm(*own)  # kernels are tuned at their first call
             torch.cuda.synchronize()
             self.graph = cuda.capture(captured.traced, schedule, own)

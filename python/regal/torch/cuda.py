@@ -68,6 +68,12 @@ RECORDING = threading.RLock()
 _HANDLES = threading.local()
 
 
+def selected(gpu: Optional[int]) -> ContextManager:
+    """Where a graph is measured, recorded and called: its kernels are issued on
+    streams of the GPU that is selected."""
+    return contextlib.nullcontext() if gpu is None else torch.cuda.device(gpu)
+
+
 def drawing(draws: bool) -> ContextManager:
     """For who draws random numbers: PyTorch's generator gives none, and an error,
     while a thread records."""

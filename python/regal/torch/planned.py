@@ -12,7 +12,6 @@ import warnings
 from typing import (
     Any,
     Callable,
-    ContextManager,
     Dict,
     Iterator,
     List,
@@ -102,7 +101,7 @@ class PlannedGraph:
         self._lock = threading.Lock()
         self.traced = Traced(gm)
         _check_inputs(self.traced)
-        self._gpu = _gpu_of(self.traced)
+        self._gpu = self.traced.gpu
         self._turns = None if self._gpu is None else cuda.Turns(self._gpu)
         placeholders = self.traced.placeholders
         self.static = [i for i in static_inputs if i < len(placeholders)]
@@ -264,7 +263,7 @@ class PlannedGraph:
         # One at a time: a capture is chosen, filled and replayed. On the device
         # of the graph, whichever is the caller's current one: its streams are
         # those that kernels are recorded on.
-        with self._lock, _selected(self._gpu):
+        with self._lock, cuda.selected(self._gpu):
             if self._turns is not None:
                 if torch.cuda.is_current_stream_capturing():
                     return self._run_recorded(args)
@@ -304,22 +303,6 @@ def _capture(
             f"where no recorded one is free: {_reason(error)}"
         )
         return None
-
-
-def _gpu_of(traced: Traced) -> Optional[int]:
-    """The number of the GPU that all of the graph is on; None: on none."""
-    found = {
-        t.device.index
-        for t in tensors_of(list(traced.values.values()))
-        if t.is_cuda and t.device.index is not None
-    }
-    if len(found) > 1:
-        raise Unsupported("it is on several GPUs")
-    return found.pop() if found else None
-
-
-def _selected(gpu: Optional[int]) -> ContextManager:
-    return contextlib.nullcontext() if gpu is None else torch.cuda.device(gpu)
 
 
 def _check_inputs(traced: Traced) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 import operator
-from typing import Any, Collection, Dict, Iterator, List, Tuple
+from typing import Any, Collection, Dict, Iterator, List, Optional, Tuple
 
 import torch
 from torch.fx import Node
@@ -314,6 +314,18 @@ class Traced:
         """Whether a kernel takes random numbers of PyTorch's generator."""
         drawing = torch.Tag.nondeterministic_seeded
         return any(drawing in getattr(n.target, "tags", ()) for n in self.kernels)
+
+    @property
+    def gpu(self) -> Optional[int]:
+        """The number of the GPU that all of the graph is on; None: on none."""
+        found = {
+            t.device.index
+            for t in tensors_of(list(self.values.values()))
+            if t.is_cuda and t.device.index is not None
+        }
+        if len(found) > 1:
+            raise Unsupported("it is on several GPUs")
+        return found.pop() if found else None
 
     @property
     def result_nodes(self) -> List[Any]:

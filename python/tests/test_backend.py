@@ -486,14 +486,18 @@ def test_early_launches_that_fail_are_not_chosen(without_gpu):
         timer(usual)
 
 
-def test_plans_without_memory_are_not_chosen(without_gpu, monkeypatch):
+@pytest.mark.parametrize("error", [
+    torch.OutOfMemoryError("no memory is left"),
+    torch.AcceleratorError("CUDA error: out of memory\nSearch for ..."),
+])
+def test_plans_without_memory_are_not_chosen(without_gpu, monkeypatch, error):
     """Several streams take more of it than one, which may just fit."""
     _, graph = planned_graph(QUICK)
     usual = cuda.capture
 
     def capture(traced, schedule, *args):
         if schedule.streams > 1:
-            raise torch.OutOfMemoryError("no memory is left")
+            raise error
         return usual(traced, schedule, *args)
 
     monkeypatch.setattr(cuda, "capture", capture)
@@ -504,7 +508,7 @@ def test_plans_without_memory_are_not_chosen(without_gpu, monkeypatch):
     assert len(graph.report.tried) > 1
 
     def fails(*args):
-        raise torch.OutOfMemoryError("no memory is left")
+        raise error
 
-    with pytest.raises(torch.OutOfMemoryError):
+    with pytest.raises(type(error)):
         cuda.Timer(fails)(one_stream(graph.traced.program))

@@ -566,12 +566,20 @@ class Timer:
             return None
         try:
             return self.capture(schedule)
-        except torch.OutOfMemoryError:
-            if not self.kept:
-                raise
-            return None
-        except RuntimeError:
+        except RuntimeError as error:
+            if _is_out_of_memory(error):
+                if not self.kept:
+                    raise
+                return None
             if not schedule.launches_early:
                 raise
             self.has_failed = True
             return None
+
+
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    """PyTorch's allocator, or CUDA, where it makes a graph of a recording."""
+    return (
+        isinstance(error, torch.OutOfMemoryError)
+        or "CUDA error: out of memory" in str(error)
+    )

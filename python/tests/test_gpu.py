@@ -344,6 +344,40 @@ def test_a_recording_that_cuda_ends_leaves_nothing_behind():
         assert_close(rt.compile(lambda x: x.sin() + 1, **QUICK)(x), x.sin() + 1)
 
 
+#: Recorded graphs that become garbage while others are recorded.
+UNUSED = []
+
+
+@torch.library.custom_op("regal_tests::with_garbage", mutates_args=())
+def with_garbage(x: torch.Tensor) -> torch.Tensor:
+    if torch.cuda.is_current_stream_capturing() and UNUSED:
+        cycle = [UNUSED.pop()]
+        cycle.append(cycle)
+        del cycle
+        [[] for _ in range(1000)]  # now Python collects, if it may
+    return x.clone()
+
+
+with_garbage.register_fake(torch.empty_like)
+
+
+def test_garbage_that_is_a_recorded_graph_does_not_end_a_recording():
+    x, before = torch.rand(8, device="cuda"), gc.get_threshold()
+    for _ in range(20):
+        UNUSED.append(torch.cuda.CUDAGraph())
+        with torch.cuda.graph(UNUSED[-1]):
+            torch.zeros(1, device="cuda")
+    gc.set_threshold(10)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="regal")
+            compiled = rt.compile(lambda x: with_garbage(x * 2) + 1, **QUICK)
+            assert_close(compiled(x), x * 2 + 1)
+    finally:
+        gc.set_threshold(*before)
+    assert len(UNUSED) < 20
+
+
 @pytest.mark.parametrize("level", ["aten", "inductor"])
 @pytest.mark.parametrize("train", [False, True])
 def test_a_captured_model_runs_on_streams(level, train):

@@ -2,11 +2,13 @@
 /* The public way into the search: sets it up, runs the method, and lets no plan
  * out that the verifier has not passed.
  */
+#include <math.h>
 #include <string.h>
 
 #include "api/budget.h"
 #include "api/evaluate.h"
 #include "api/methods.h"
+#include "base/compare.h"
 #include "base/memory/limit.h"
 #include "base/options/options.h"
 #include "cost/bound/bound.h"
@@ -134,9 +136,19 @@ static regal_status open_policy(regal_search *search, regal_guide **guide) {
 /* Below so many seconds the bound that knows transfers waits until the search
  * is over. */
 #define SHORT_SECONDS 0.5
+/* Of the time that the user gives, for the live set at first, which takes up to
+ * a second on a large graph; all of it waits, too. */
+#define LIVE_SHARE 0.05
 
 static bool is_short(const regal_options *options) {
   return options->time > 0 && options->time < SHORT_SECONDS;
+}
+
+static regal_status bound_peak(regal_search *search) {
+  double seconds = search->options->time;
+  return regal_bound_memory_within(
+      search->context, search->problem,
+      seconds > 0 ? LIVE_SHARE * seconds : INFINITY, &search->bound.peak_bytes);
 }
 
 /* The search needs the bound of its objective only; what the report wants
@@ -145,8 +157,7 @@ static regal_status bound_objective(regal_search *search) {
   if (!regal_has_bounds(search->problem))
     return REGAL_OK;
   if (search->problem->objective == REGAL_MEMORY)
-    return regal_bound_memory(search->context, search->problem,
-                              &search->bound.peak_bytes);
+    return bound_peak(search);
   if (is_short(search->options))
     return regal_bound_runtime_quick(search->context, search->problem,
                                      &search->bound.runtime_ns);
@@ -172,18 +183,20 @@ static regal_status look_for_shortage(regal_search *search,
 
 /* What bound_objective left out. A method may have proven more (cp-sat). */
 static regal_status complete_bounds(regal_search *search) {
+  const regal_options *options = search->options;
   bool memory = search->problem->objective == REGAL_MEMORY;
-  int64_t runtime_ns = 0;
+  regal_bound *bound = &search->bound, more = {0};
   if (!regal_has_bounds(search->problem))
     return REGAL_OK;
-  if (memory || is_short(search->options))
+  if (memory || is_short(options))
+    REGAL_TRY(regal_bound_runtime(search->context, search->problem,
+                                  &more.runtime_ns));
+  if (!memory || options->time > 0)
     REGAL_TRY(
-        regal_bound_runtime(search->context, search->problem, &runtime_ns));
-  if (runtime_ns > search->bound.runtime_ns)
-    search->bound.runtime_ns = runtime_ns;
-  return memory ? REGAL_OK
-                : regal_bound_memory(search->context, search->problem,
-                                     &search->bound.peak_bytes);
+        regal_bound_memory(search->context, search->problem, &more.peak_bytes));
+  bound->runtime_ns = regal_larger(bound->runtime_ns, more.runtime_ns);
+  bound->peak_bytes = regal_larger(bound->peak_bytes, more.peak_bytes);
+  return REGAL_OK;
 }
 
 /* A limit that no plan can exceed is left out: without one everything is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Budgets: the default one by problem, how long it takes, and whole plans where
- * others make moves. */
+/* Budgets: the default one by problem, how long it takes, whole plans where
+ * others make moves, and what waits until the end of the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include "api/budget.h"
 #include "api/methods.h"
 #include "auto/whole.h"
+#include "cost/bound/bound.h"
 #include "support/search_bench.h"
 
 static void use_layered(search_bench *b, uint32_t ops) {
@@ -82,11 +83,38 @@ static void test_whole_plans(void **state) {
   assert_false(regal_budget_is_counted(&b->search.budget));
 }
 
+static void keep_bound(void *state, const regal_progress *progress) {
+  *(int64_t *)state = progress->bound;
+}
+
+/* A live set that takes a second waits until the time that the user gave is
+ * over. */
+static void test_bound_on_memory_may_wait(void **state) {
+  search_bench *b = *state;
+  int64_t whole, meanwhile = 0;
+  set_option(b, "objective", "memory");
+  set_option(b, "method", "single");
+  use_layered(b, 2000);
+  regal_bound_memory(b->context, b->problem, &whole);
+  regal_set_progress(b->context, keep_bound, &meanwhile);
+  set_option(b, "time", "1us");
+  regal_result *hasty = optimize(b);
+  assert_in_range(meanwhile, 1, whole - 1);
+  assert_int_equal(hasty->bound.peak_bytes, whole);
+  set_option(b, "time", "100");
+  regal_result *patient = optimize(b);
+  assert_int_equal(meanwhile, whole);
+  regal_set_progress(b->context, NULL, NULL);
+  regal_result_free(hasty);
+  regal_result_free(patient);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       SEARCH_TEST(test_default_is_about_a_second),
       SEARCH_TEST(test_how_long_it_takes),
       SEARCH_TEST(test_whole_plans),
+      SEARCH_TEST(test_bound_on_memory_may_wait),
   };
   return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
 }

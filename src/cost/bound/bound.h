@@ -26,6 +26,11 @@ regal_status regal_bound_memory(regal_context *context,
                                 const regal_problem *problem,
                                 int64_t *peak_bytes);
 
+/* The same with no more than about so many seconds for the live set. */
+regal_status regal_bound_memory_within(regal_context *context,
+                                       const regal_problem *problem,
+                                       double seconds, int64_t *peak_bytes);
+
 /* Why no plan can be within the memory limits, in one line of text; "" if that
  * is not proven. With `quick` it leaves out what takes more than O((n + e) log
  * n) time. */

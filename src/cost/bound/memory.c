@@ -17,14 +17,17 @@
  *    dependencies; what D has made and others still read is there, whichever D
  *    it is. The least of that is at least LIVE(v): cut.c.
  */
+#include <math.h>
+
 #include "cost/bound/bound.h"
 #include "cost/bound/held.h"
 #include "cost/bound/parts.h"
 
-/* Steps of 64 ops' bits over one edge or tensor, two nanoseconds each:
- * a second where memory matters, else a twentieth. */
-#define LIVE_EFFORT 500000000
-#define LIVE_EFFORT_IDLE 25000000
+/* A step is 64 ops' bits over one edge or tensor: a second of them where memory
+ * matters, else a twentieth. */
+#define STEPS_PER_SECOND 5e8
+#define LIVE_SECONDS 1
+#define LIVE_SECONDS_IDLE 0.05
 /* Minimum cuts take this part of it, in steps over one arc. */
 #define CUT_SHARE 10
 
@@ -110,22 +113,29 @@ static regal_status bound_items(regal_context *context,
   return REGAL_OK;
 }
 
-regal_status regal_bound_memory(regal_context *context,
-                                const regal_problem *problem,
-                                int64_t *peak_bytes) {
+regal_status regal_bound_memory_within(regal_context *context,
+                                       const regal_problem *problem,
+                                       double seconds, int64_t *peak_bytes) {
   regal_held held;
   regal_held_find(problem, &held);
   regal_wide found = bound_at_end(problem, &held);
   REGAL_TRY(bound_working_sets(context, problem, &held, &found));
   REGAL_TRY(bound_items(context, problem, &found));
-  uint64_t effort =
-      regal_problem_needs_memory(problem) ? LIVE_EFFORT : LIVE_EFFORT_IDLE;
+  double most =
+      regal_problem_needs_memory(problem) ? LIVE_SECONDS : LIVE_SECONDS_IDLE;
+  uint64_t effort = (uint64_t)(fmin(seconds, most) * STEPS_PER_SECOND);
   int64_t live = 0;
   REGAL_TRY(regal_bound_live(context, problem, effort, &live));
   REGAL_TRY(regal_bound_cut(context, problem, effort / CUT_SHARE, live, &live));
   found = larger(found, share(live + held.all_resident, problem->devices));
   *peak_bytes = found < INT64_MAX ? (int64_t)found : INT64_MAX;
   return REGAL_OK;
+}
+
+regal_status regal_bound_memory(regal_context *context,
+                                const regal_problem *problem,
+                                int64_t *peak_bytes) {
+  return regal_bound_memory_within(context, problem, INFINITY, peak_bytes);
 }
 
 regal_status regal_bound_compute(regal_context *context,

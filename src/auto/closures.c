@@ -8,6 +8,7 @@
 #include "auto/closures.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "auto/whole.h"
 #include "evolve/methods.h"
@@ -41,12 +42,14 @@ regal_status regal_auto_closures(regal_search *search,
                                  regal_account *account) {
   regal_brkga_settings settings = choose(given, search->problem);
   regal_search child;
+  char what[64];
+  snprintf(what, sizeof what, "brkga on %.40s", settings.decoder->name);
   regal_search_anew(search, SHARE, &child);
   regal_auto_cap_plans(&child, DECODES_SECONDS,
                        DECODE_SECONDS_PER_OP * child.problem->devices,
                        MOST_DECODES);
   REGAL_TRY(
       regal_search_hand_over(&child, regal_brkga_run(&child, &settings, NULL)));
-  regal_account_add(account, search, "brkga on closure");
+  regal_account_add(account, search, what);
   return REGAL_OK;
 }

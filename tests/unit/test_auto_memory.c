@@ -82,6 +82,20 @@ static void test_shared_parameters(void **state) {
   regal_result_free(result);
 }
 
+/* The account names the decoder that the user wants instead. */
+static void test_other_decoder(void **state) {
+  search_bench *b = *state;
+  set_option(b, "devices", "4");
+  set_option(b, "objective", "memory");
+  set_option(b, "evaluations", "300");
+  set_option(b, "decoder", "batched");
+  OK(make_layers(b->context, 2, &b->graph));
+  make_problem(b);
+  regal_result *result = optimize(b);
+  assert_non_null(strstr(result->account, "brkga on batched"));
+  regal_result_free(result);
+}
+
 static regal_status solve_layers(regal_context *context, const void *state) {
   search_bench b = {.context = context};
   regal_result *result = NULL;
@@ -139,6 +153,7 @@ static void test_two_ways_within_a_limit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       SEARCH_TEST(test_shared_parameters),
+      SEARCH_TEST(test_other_decoder),
       cmocka_unit_test(test_memory_runs_out),
       SEARCH_TEST(test_two_ways_within_a_limit),
   };

@@ -8,7 +8,7 @@
  *   3. BRKGA on the decoder `clock` with a share of the budget: only for run
  *      time with free, blocking transfers, where this decoder is strong. On
  *      wide graphs it is near the bound after a few generations. For the
- *      memory of several devices on the decoder `closure` (closures.c).
+ *      memory of several devices on the decoder `closure` (decodes.c).
  *   4. Under a memory limit a search of its own (limit.c).
  *   5. Annealing with all that is left, by the schedule that was tuned for
  *      problems of this kind and size and for this budget (anneal/schedules.c).
@@ -31,7 +31,7 @@
 #include "anneal/driver/anneal.h"
 #include "anneal/schedules.h"
 #include "auto/auto.h"
-#include "auto/closures.h"
+#include "auto/decodes.h"
 #include "auto/limit.h"
 #include "auto/links.h"
 #include "auto/steps.h"

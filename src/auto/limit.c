@@ -12,9 +12,10 @@
  * first from the best plan, then from anywhere. Each of these is a view of the
  * same problem, in a child search (limit_jobs.c).
  *
- * Before that, list schedules that keep the limits (heuristic/place) give a
- * plan that fits at once, on many devices, with pins or with shared parameters
- * often the best one; then only annealing of it is left to do.
+ * Before that, BRKGA on a decoder (decodes.c) and list schedules that keep the
+ * limits (heuristic/place) give a plan that fits at once, on many devices, with
+ * pins or with shared parameters often the best one; then only annealing of it
+ * is left to do.
  */
 #include "auto/limit.h"
 
@@ -22,7 +23,7 @@
 
 #include "anneal/order/memory.h"
 #include "anneal/schedules.h"
-#include "auto/closures.h"
+#include "auto/decodes.h"
 #include "auto/limit_fast.h"
 #include "auto/whole.h"
 #include "heuristic/heuristics.h"
@@ -47,6 +48,8 @@
 #define PASSES_SECONDS 0.5
 #define PASS_SECONDS_PER_OP 1.5e-6
 #define PASS_OPS 10000 /* larger graphs take far more than in proportion */
+/* Larger graphs have time for a handful of decodes, and these do not fit. */
+#define MOST_DECODED_OPS 10000
 /* A plan that fits and is so near the bound is not looked for without it. */
 #define NEAR_BOUND 0.03
 
@@ -66,14 +69,22 @@ static regal_status find_less_memory(const regal_limit_run *run, double share) {
   return REGAL_OK;
 }
 
+/* Where a graph is large for the time and transfers take some, annealing has
+ * too few moves to bring a fast plan within the limits and keep it fast. */
+static bool wants_decodes(const regal_limit_run *run) {
+  const regal_problem *problem = run->search->problem;
+  return run->large && problem->devices > 1 && !problem->free_transfers &&
+         problem->ops <= MOST_DECODED_OPS;
+}
+
 /* List schedules within the limits: at once a plan that fits, where one is
  * found at all. They end by themselves when more of them find nothing better.
  */
 static regal_status run_fit(const regal_limit_run *run) {
   regal_search stage;
-  regal_search_stage(
-      run->search,
-      regal_limit_is_large(run->search) ? LARGE_FIT_SHARE : FIT_SHARE, &stage);
+  bool little_else = run->large && !wants_decodes(run);
+  regal_search_stage(run->search, little_else ? LARGE_FIT_SHARE : FIT_SHARE,
+                     &stage);
   double slower = fmax(1, (double)stage.problem->ops / PASS_OPS);
   regal_auto_cap_plans(&stage, PASSES_SECONDS,
                        slower * slower * PASS_SECONDS_PER_OP, MOST_PASSES);
@@ -145,7 +156,9 @@ regal_status regal_auto_within_limit(regal_search *search,
                          false};
   if (search->problem->objective != REGAL_RUNTIME)
     return REGAL_OK; /* annealing itself looks for less */
-  if (wants_list_schedules(search))
+  if (wants_decodes(&run))
+    REGAL_TRY(regal_auto_earliest(search, brkga, account));
+  if (wants_list_schedules(search) && !regal_search_should_stop(search))
     REGAL_TRY(run_fit(&run));
   if (regal_search_should_stop(search) || is_near_bound(search))
     return REGAL_OK;

@@ -150,12 +150,34 @@ static void test_two_ways_within_a_limit(void **state) {
   regal_result_free(result);
 }
 
+/* With so few moves annealing alone ends at 389 ms, summed over the graphs. */
+static void test_large_for_the_time(void **state) {
+  search_bench *b = *state;
+  set_option(b, "devices", "4");
+  set_option(b, "bandwidth", "100kB/s");
+  set_option(b, "latency", "10us");
+  set_option(b, "memory-limit", "1000");
+  set_option(b, "evaluations", "5000");
+  int64_t sum_ns = 0;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    problem_end(b);
+    OK(regal_layered_graph(b->context, 400, 16, 2, seed, &b->graph));
+    make_problem(b);
+    regal_result *result = optimize(b);
+    assert_true(result->fits);
+    sum_ns += result->cost.runtime_ns;
+    regal_result_free(result);
+  }
+  assert_in_range(sum_ns, 1, 360000000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       SEARCH_TEST(test_shared_parameters),
       SEARCH_TEST(test_other_decoder),
       cmocka_unit_test(test_memory_runs_out),
       SEARCH_TEST(test_two_ways_within_a_limit),
+      SEARCH_TEST(test_large_for_the_time),
   };
   return cmocka_run_group_tests_name("auto_memory", tests, NULL, NULL);
 }

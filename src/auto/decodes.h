@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan at once, from a decoder that is strong where annealing is slow. */
+#ifndef REGAL_AUTO_DECODES_H
+#define REGAL_AUTO_DECODES_H
+
+#include "auto/account.h"
+#include "evolve/settings.h"
+
+/* BRKGA with a small share of what is left, unless the user named another
+ * decoder on `closure`, for little memory, and on `eft`, for run time within
+ * memory limits. At least one chromosome is decoded. What it finds is offered.
+ */
+regal_status regal_auto_closures(regal_search *search,
+                                 const regal_brkga_settings *given,
+                                 regal_account *account);
+regal_status regal_auto_earliest(regal_search *search,
+                                 const regal_brkga_settings *given,
+                                 regal_account *account);
+
+#endif

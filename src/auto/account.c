@@ -27,7 +27,7 @@ static void tell_when(const regal_search *search, char *when, size_t room) {
     snprintf(when, room, "%.3f s", regal_seconds() - search->began);
   else
     snprintf(when, room, "%llu evaluations",
-             (unsigned long long)search->budget.used);
+             (unsigned long long)regal_search_evaluations(search));
 }
 
 void regal_account_add(regal_account *account, regal_search *search,

@@ -221,7 +221,7 @@ static regal_search *root_of(regal_search *search) {
   return search;
 }
 
-static uint64_t evaluations_of_all(const regal_search *search) {
+uint64_t regal_search_evaluations(const regal_search *search) {
   uint64_t sum = 0;
   for (; search; search = search->parent)
     sum += search->budget.used;
@@ -285,7 +285,7 @@ void regal_search_report(regal_search *search, bool improved) {
     return;
   root->last_report = now;
   regal_progress progress = {
-      .evaluations = evaluations_of_all(search),
+      .evaluations = regal_search_evaluations(search),
       .seconds = now - root->began,
       .best = best.value,
       .bound = regal_search_known_bound(shown),
@@ -302,7 +302,7 @@ void regal_search_report(regal_search *search, bool improved) {
 
 void regal_search_mark(regal_search *search, const char *what) {
   regal_progress progress = {
-      .evaluations = evaluations_of_all(search),
+      .evaluations = regal_search_evaluations(search),
       .seconds = regal_seconds() - root_of(search)->began,
       .best = search->best_fitness.value,
       .bound = regal_search_known_bound(search),

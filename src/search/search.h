@@ -135,6 +135,8 @@ bool regal_search_should_stop(regal_search *search);
 /* The lower bound of the objective that may be told; 0: none. Where sizes were
  * assumed the search goes by its bounds, but nothing is proven. */
 int64_t regal_search_known_bound(const regal_search *search);
+/* So far, with those of the searches above. */
+uint64_t regal_search_evaluations(const regal_search *search);
 /* Calls the progress function: always if `improved`, else a few times a
  * second. */
 void regal_search_report(regal_search *search, bool improved);

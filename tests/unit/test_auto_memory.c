@@ -136,6 +136,20 @@ static void use_grid(search_bench *b) {
   make_problem(b);
 }
 
+/* Stages in searches of their own count what was before them, too. */
+static void check_account(const char *account) {
+  unsigned long long before = 0, used;
+  int stages = 0;
+  while ((account = strstr(account, " after "))) {
+    account += strlen(" after ");
+    used = strtoull(account, NULL, 10);
+    assert_true(used >= before);
+    before = used;
+    stages++;
+  }
+  assert_true(stages > 4);
+}
+
 /* From a fast plan that is made to fit, annealing ends at 594500 ns. */
 static void test_two_ways_within_a_limit(void **state) {
   search_bench *b = *state;
@@ -147,6 +161,7 @@ static void test_two_ways_within_a_limit(void **state) {
   regal_result *result = optimize(b);
   assert_true(result->fits);
   assert_in_range(result->cost.runtime_ns, result->bound.runtime_ns, 510000);
+  check_account(result->account);
   regal_result_free(result);
 }
 

@@ -22,7 +22,8 @@
  *    one-line message, and the outputs are unchanged. Calls that cannot fail
  *    only read an object; they check neither pointers nor indices.
  *  - The library never prints, exits or aborts. Files are written under a
- *    temporary name and renamed, so no incomplete file is left behind.
+ *    temporary name and renamed, so no incomplete file is left behind. Numbers
+ *    have a decimal point, whatever locale the program has set.
  *  - A context, and everything created from it, may be used by one thread at a
  *    time. Different contexts are independent. Only regal_stop_request may be
  *    called from any thread or signal handler. A graph never changes: contexts

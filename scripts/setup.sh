@@ -37,7 +37,7 @@ python_packages=(python3:python3 python3-venv python3-dev)
 test_packages=("${onnx_packages[@]}" "${metis_packages[@]}" libcmocka-dev libjansson-dev
   clang:clang clang-format:clang-format llvm:llvm-symbolizer
   protobuf-compiler:protoc valgrind:valgrind gzip:gzip zstd:zstd
-  python3:python3 python3-venv gnuplot-nox:gnuplot)
+  python3:python3 python3-venv gnuplot-nox:gnuplot locales)
 
 is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -9,7 +9,8 @@
 A room is a folder of src/, or a folder in one: ROOMS says which rooms each may
 use. A name that a header declares means one thing: no other header defines a
 type, function, constant or macro of that name. No room has more than MOST_FILES
-files, no file more than MOST_LINES lines.
+files, no file more than MOST_LINES lines. The library prints and reads fractions
+by base/plain.h alone, which knows no locale.
 
 Every violation is one line on stdout; the exit status is 1 if there is any.
 """
@@ -181,6 +182,23 @@ def check_sizes(source):
             yield f"src/{room}: {len(paths)} files, more than {MOST_FILES}"
 
 
+# What the locale of the calling program would change.
+LOCALE = re.compile(r"\b(?:strto[df]|atof|v\w*printf)\(|"
+                    r"\b\w*printf\([^;]*"
+                    r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?[efgEG]")
+
+
+def check_locale(source):
+    for path in sources_of(source):
+        relative = path.relative_to(source)
+        if relative.parts[0] == "cli" or relative.stem == "plain":
+            continue
+        text = path.read_text()
+        for match in LOCALE.finditer(text):
+            yield (f"src/{relative}:{text[:match.start()].count(chr(10)) + 1}: "
+                   "a decimal comma is possible here, use base/plain.h")
+
+
 # What a header defines: functions with a body, types, constants, macros. A
 # declaration may be repeated, a definition may not.
 DEFINES = [re.compile(pattern, re.M) for pattern in (
@@ -300,6 +318,19 @@ def self_test():
             'src/search/g.c:1: includes "nowhere.h",'
             " is neither public, nor generated, nor beside it",
         ], "\n".join(check_includes(source))
+        plant(source, "base/plain.c", "a = strtod(text, &end);")
+        plant(source, "cli/h.c", 'printf("%.1f%%", a);')
+        plant(source, "nn/f.c", 'regal_print(a, b, "%g", c);\n'
+                                'printf("%d of %s", a,\n  b);')
+        assert list(check_locale(source)) == []
+        plant(source, "nn/g.c", "\na = strtod(text, &end);\n"
+                                'snprintf(a, b, "%d"\n  " %5.1f%%", c, d);\n'
+                                "vsnprintf(a, b, c, d);")
+        assert list(check_locale(source)) == [
+            f"src/nn/g.c:{line}: a decimal comma is possible here, use "
+            "base/plain.h" for line in (2, 3, 5)]
+        for name in ("f", "g"):
+            (source / "nn" / f"{name}.c").unlink()
         for number in range(MOST_FILES):
             plant(source, f"nn/{number}.c", "")
         plant(source, "graph/long.c", "\n" * MOST_LINES)
@@ -344,7 +375,8 @@ def main(arguments):
         self_test()
         return 0
     violations = [*check_map(ROOMS), *check_includes(root / "src"),
-                  *check_sizes(root / "src"), *check_names(headers_of(root))]
+                  *check_sizes(root / "src"), *check_locale(root / "src"),
+                  *check_names(headers_of(root))]
     if len(arguments) == 3 and arguments[0] == "--symbols":
         violations += check_archive(
             nm("-A", "-g", "--defined-only", arguments[1]))

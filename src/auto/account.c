@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/plain.h"
 #include "base/text.h"
 
 /* "12.34%", the gap to the lower bound; where there is none, the cost. */
@@ -14,8 +15,8 @@ static void tell_cost(const regal_search *search, char *cost, size_t room) {
   int64_t bound = regal_search_known_bound(search);
   int64_t value = search->best_fitness.value;
   if (bound > 0 || !value)
-    snprintf(cost, room, "%.2f%%",
-             bound > 0 ? 100 * ((double)value / (double)bound - 1) : 0);
+    regal_print(cost, room, "%.2f%%",
+                bound > 0 ? 100 * ((double)value / (double)bound - 1) : 0);
   else
     snprintf(cost, room, "%s",
              (memory ? regal_show_bytes : regal_show_duration)(value).text);
@@ -24,7 +25,7 @@ static void tell_cost(const regal_search *search, char *cost, size_t room) {
 /* How far into the budget; by the clock only if that is the budget. */
 static void tell_when(const regal_search *search, char *when, size_t room) {
   if (!regal_budget_is_counted(&search->budget))
-    snprintf(when, room, "%.3f s", regal_seconds() - search->began);
+    regal_print(when, room, "%.3f s", regal_seconds() - search->began);
   else
     snprintf(when, room, "%llu evaluations",
              (unsigned long long)regal_search_evaluations(search));

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/plain.h"
 #include "base/random.h"
 #include "base/text.h"
 
@@ -122,7 +123,8 @@ regal_status regal_fail(regal_context *context, regal_status status,
                         const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(context->message, sizeof context->message, format, arguments);
+  regal_print_list(context->message, sizeof context->message, format,
+                   arguments);
   va_end(arguments);
   return status;
 }

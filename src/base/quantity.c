@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 typedef unsigned __int128 wide;
 
 typedef struct unit {
@@ -234,8 +236,8 @@ static regal_shown show_scaled(int64_t value, const scale_of *scale) {
     scaled /= scale->base;
     unit++;
   }
-  snprintf(shown.text, sizeof shown.text, "%.*f %s", scale->decimals, scaled,
-           scale->units[unit]);
+  regal_print(shown.text, sizeof shown.text, "%.*f %s", scale->decimals, scaled,
+              scale->units[unit]);
   return shown;
 }
 
@@ -267,8 +269,8 @@ static int show_short(int64_t value, const scale_of *scale,
        decimals++)
     power *= 10;
   if (decimals <= MOST_DECIMALS)
-    snprintf(shown->text, sizeof shown->text, "%.*f %s", decimals,
-             (double)value / (double)size, scale->units[unit]);
+    regal_print(shown->text, sizeof shown->text, "%.*f %s", decimals,
+                (double)value / (double)size, scale->units[unit]);
   return decimals;
 }
 
@@ -295,8 +297,8 @@ regal_shown regal_show_given_duration(int64_t ns) {
 
 void regal_print_real(char *text, size_t capacity, double value) {
   for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, capacity, "%.*g", digits, value);
-    if (strtod(text, NULL) == value)
+    regal_print(text, capacity, "%.*g", digits, value);
+    if (regal_read_real(text, NULL) == value)
       return;
   }
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 
 void regal_text_init(regal_text *text, regal_context *context) {
@@ -56,7 +57,7 @@ void regal_text_format(regal_text *text, const char *format, ...) {
   char small[256];
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(small, sizeof small, format, arguments);
+  int length = regal_print_list(small, sizeof small, format, arguments);
   va_end(arguments);
   if (length < 0) {
     text->failed = true;
@@ -69,7 +70,8 @@ void regal_text_format(regal_text *text, const char *format, ...) {
   if (!reserve(text, (size_t)length))
     return;
   va_start(arguments, format);
-  vsnprintf(text->bytes + text->size, (size_t)length + 1, format, arguments);
+  regal_print_list(text->bytes + text->size, (size_t)length + 1, format,
+                   arguments);
   va_end(arguments);
   text->size += (size_t)length;
 }

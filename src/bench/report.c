@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 /* A cell of the table, empty for NaN. */
 static void put_number(regal_text *text, const char *format, double value) {
   char number[64] = "";
@@ -28,7 +30,7 @@ static void put_line(regal_text *text, const char *label,
   char interval[64] = "";
   put_label(text, label);
   if (!isnan(s->interval))
-    snprintf(interval, sizeof interval, " ±%.2f", s->interval);
+    regal_print(interval, sizeof interval, " ±%.2f", s->interval);
   regal_text_format(text, " %+.2f%s |", s->improvement, interval);
   put_number(text, "%.3f", s->deviation);
   put_number(text, "%.2f", s->gap);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain.h"
+
 typedef enum column_kind { TEXT, COUNT, AMOUNT, SECONDS } column_kind;
 
 typedef struct column {
@@ -79,7 +81,7 @@ static bool read_count(const char *field, uint64_t most, void *value) {
 
 static bool read_seconds(const char *field, double *value) {
   char *end;
-  *value = strtod(field, &end);
+  *value = regal_read_real(field, &end);
   return regal_is_digit(*field) && !*end && *value < 1e12;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 /* -- Reading --------------------------------------------------------------- */
 
 static regal_status add_row(regal_bench_summary *s, const char *path,
@@ -305,7 +307,7 @@ static regal_status read_best_line(regal_bench_summary *s, const char *path,
                                    unsigned number, char *line) {
   char *end = NULL;
   const char *graph = regal_csv_next(&line), *cost = regal_csv_next(&line);
-  double value = cost ? strtod(cost, &end) : 0;
+  double value = cost ? regal_read_real(cost, &end) : 0;
   if (!cost || end == cost || *end || line || !isfinite(value))
     return regal_fail(s->context, REGAL_BAD_INPUT,
                       "%s:%u: found \"%s\" as a cost, expected GRAPH,COST",

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 
 regal_quoted regal_quote(const char *name) {
@@ -44,7 +45,7 @@ regal_status regal_builder_fail(const regal_builder *builder, uint32_t op,
   char message[REGAL_MESSAGE_CAPACITY];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  regal_print_list(message, sizeof message, format, arguments);
   va_end(arguments);
   if (builder->locate && op != REGAL_NONE)
     builder->locate(builder->locate_state, op, where, sizeof where);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 
 void regal_graph_free(regal_graph *graph) {
@@ -137,7 +138,7 @@ regal_status regal_graph_add_note(regal_graph *graph, regal_note_kind kind,
   char text[REGAL_MESSAGE_CAPACITY];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  regal_print_list(text, sizeof text, format, arguments);
   va_end(arguments);
   return add_text(graph, kind, text);
 }

@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/parallel/threads.h"
+#include "base/plain.h"
 #include "base/text.h"
 
 static const char head[] =
@@ -114,28 +116,37 @@ static regal_status fail(regal_context *context, const char *path,
   return regal_fail_system(context, path);
 }
 
+/* As fprintf, with a decimal point. */
+static void put(regal_train_log *log, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  regal_print_list(text, sizeof text, format, arguments);
+  va_end(arguments);
+  fputs(text, log->file);
+}
+
 void regal_train_log_step(regal_train_log *log, const regal_training *now) {
   if (!log->file)
     return;
-  fprintf(log->file, "%llu,%.3f,", (unsigned long long)now->step, now->seconds);
+  put(log, "%llu,%.3f,", (unsigned long long)now->step, now->seconds);
   if (now->imitating)
-    fputs(",,", log->file);
+    put(log, ",,");
   else
-    fprintf(log->file, "%.6f,%.4f,", now->reward, now->improvement);
-  fprintf(log->file, "%.5f,%.5g,%.5g,%llu,", now->entropy, now->gradient_norm,
-          now->learning_rate, (unsigned long long)now->evaluations);
+    put(log, "%.6f,%.4f,", now->reward, now->improvement);
+  put(log, "%.5f,%.5g,%.5g,%llu,", now->entropy, now->gradient_norm,
+      now->learning_rate, (unsigned long long)now->evaluations);
   if (isfinite(now->spread))
-    fprintf(log->file, "%.4f", now->spread);
-  fputs(",\n", log->file);
+    put(log, "%.4f", now->spread);
+  put(log, ",\n");
   end_row(log, false);
 }
 
 void regal_train_log_valid(regal_train_log *log, const regal_training *now) {
   if (!log->file)
     return;
-  fprintf(log->file, "%llu,%.3f,,,,,,%llu,,%.4f\n",
-          (unsigned long long)now->step, now->seconds,
-          (unsigned long long)now->evaluations, now->valid);
+  put(log, "%llu,%.3f,,,,,,%llu,,%.4f\n", (unsigned long long)now->step,
+      now->seconds, (unsigned long long)now->evaluations, now->valid);
   end_row(log, true);
 }
 

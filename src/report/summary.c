@@ -2,6 +2,7 @@
 /* The summary of a result: for people, on one screen. */
 #include "report/summary.h"
 
+#include "base/plain.h"
 #include "cost/model/problem.h"
 #include "cost/verify/verify.h"
 #include "report/layout.h"
@@ -241,8 +242,8 @@ static void put_device(regal_text *text, const regal_result *result,
   int64_t limit = result->problem->limit[device];
   int64_t peak = result->cost.peak_bytes[device];
   char load[16];
-  snprintf(load, sizeof load, "%.1f%%",
-           regal_layout_percent(busy_ns, result->cost.runtime_ns));
+  regal_print(load, sizeof load, "%.1f%%",
+              regal_layout_percent(busy_ns, result->cost.runtime_ns));
   regal_text_format(text, "%s%*s%-12u%-12s%-12s", label.text,
                     (int)(width - label.width), "", used->ops[device],
                     regal_show_duration(busy_ns).text, load);

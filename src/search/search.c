@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 #define REPORTS_PER_SECOND 5
 
 /* -- Opening and closing --------------------------------------------------- */
@@ -315,6 +317,6 @@ void regal_search_mark(regal_search *search, const char *what) {
 void regal_search_account(regal_search *search, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(search->account, sizeof search->account, format, arguments);
+  regal_print_list(search->account, sizeof search->account, format, arguments);
   va_end(arguments);
 }

@@ -15,6 +15,7 @@
 #include "base/memory/limit.h"
 #include "base/options/options.h"
 #include "base/parallel/team.h"
+#include "base/plain.h"
 #include "evolve/settings.h"
 #include "tune/tune.h"
 
@@ -68,11 +69,11 @@ static uint64_t fingerprint_of(const tuner *t) {
   for (size_t i = 0; i < regal_grid_count(t->decoder); i++) {
     regal_settings s = regal_grid_at(t->decoder, .7, i);
     char text[128];
-    snprintf(text, sizeof text, "%u %u %g %g", s.brkga.population,
-             s.brkga.islands, s.brkga.elites, s.brkga.mutants);
+    regal_print(text, sizeof text, "%u %u %g %g", s.brkga.population,
+                s.brkga.islands, s.brkga.elites, s.brkga.mutants);
     hash = regal_hash_text(hash, text);
     for (size_t c = 0; c < REGAL_MOST_CLASSES; c++) {
-      snprintf(text, sizeof text, "%g %g", s.beta[c].a, s.beta[c].b);
+      regal_print(text, sizeof text, "%g %g", s.beta[c].a, s.beta[c].b);
       hash = regal_hash_text(hash, text);
     }
   }

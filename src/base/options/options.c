@@ -13,6 +13,7 @@
 
 #include "base/options/spelling.h"
 #include "base/options/values.h"
+#include "base/plain.h"
 
 #define EFFECT_RESULT true
 #define EFFECT_HOW false
@@ -117,7 +118,7 @@ void regal_options_init(regal_options *options) {
 
 bool regal_option_has_default(const regal_option_info *info) {
   if (info->type == REGAL_OPTION_INTEGER || info->type == REGAL_OPTION_REAL) {
-    double value = strtod(info->fallback, NULL);
+    double value = regal_read_real(info->fallback, NULL);
     return value >= info->low && value <= info->high;
   }
   if (info->type == REGAL_OPTION_CHOICE)

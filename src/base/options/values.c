@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/options/options.h"
+#include "base/plain.h"
 #include "base/text.h"
 
 /* -- Parsing ---------------------------------------------------------------
@@ -18,7 +19,7 @@
 
 /* A default may lie outside of the range: see regal_option_has_default. */
 static bool is_default(const regal_option_info *info, double value) {
-  return value == strtod(info->fallback, NULL);
+  return value == regal_read_real(info->fallback, NULL);
 }
 
 static bool parse_integer(const regal_option_info *info, const char *value,
@@ -33,16 +34,16 @@ static bool parse_integer(const regal_option_info *info, const char *value,
     *field = parsed;
     return true;
   }
-  snprintf(why, REGAL_MOST_WHY,
-           QUOTED " is %s, expected a whole number from %.0f to %.0f", value,
-           number ? "out of range" : "not a number", info->low, info->high);
+  regal_print(why, REGAL_MOST_WHY,
+              QUOTED " is %s, expected a whole number from %.0f to %.0f", value,
+              number ? "out of range" : "not a number", info->low, info->high);
   return false;
 }
 
 static bool parse_real(const regal_option_info *info, const char *value,
                        double *field, char *why) {
   char *end;
-  double parsed = strtod(value, &end);
+  double parsed = regal_read_real(value, &end);
   bool number =
       *value && strspn(value, "0123456789.eE+-") == strlen(value) && !*end;
   bool in_range = parsed >= info->low && parsed <= info->high;
@@ -50,9 +51,9 @@ static bool parse_real(const regal_option_info *info, const char *value,
     *field = parsed;
     return true;
   }
-  snprintf(why, REGAL_MOST_WHY,
-           QUOTED " is %s, expected a number from %g to %g", value,
-           number ? "out of range" : "not a number", info->low, info->high);
+  regal_print(why, REGAL_MOST_WHY,
+              QUOTED " is %s, expected a number from %g to %g", value,
+              number ? "out of range" : "not a number", info->low, info->high);
   return false;
 }
 

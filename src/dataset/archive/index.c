@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "graph/builder.h"
 
 typedef enum column_kind {
@@ -108,7 +109,7 @@ static regal_status fail_row(const reader *r, const char *format, ...) {
   char what[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
+  regal_print_list(what, sizeof what, format, arguments);
   va_end(arguments);
   return regal_fail(r->context, REGAL_BAD_INPUT, "%s:%" PRIu32 ": %s", r->name,
                     r->row_line, what);

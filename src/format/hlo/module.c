@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/text.h"
 #include "graph/builder.h"
 
@@ -25,7 +26,7 @@ regal_status regal_hlo_fail(const regal_hlo_module *module,
   char message[REGAL_MESSAGE_CAPACITY / 2], line[16] = "";
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  regal_print_list(message, sizeof message, format, arguments);
   va_end(arguments);
   if (instruction->line)
     snprintf(line, sizeof line, ":%u", instruction->line);

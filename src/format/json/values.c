@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "format/json/json.h"
 
 /* -- Places ---------------------------------------------------------------- */
@@ -22,8 +23,8 @@ static void put(line *out, const char *format, ...) REGAL_FORMAT(2, 3);
 static void put(line *out, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(out->text + out->used, out->capacity - out->used,
-                         format, arguments);
+  int length = regal_print_list(out->text + out->used,
+                                out->capacity - out->used, format, arguments);
   va_end(arguments);
   out->used += (size_t)length;
   if (out->used >= out->capacity)
@@ -75,7 +76,7 @@ regal_status regal_json_fail(const regal_json *json, uint32_t node,
   line out = {place, sizeof place, 0};
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(problem, sizeof problem, format, arguments);
+  regal_print_list(problem, sizeof problem, format, arguments);
   va_end(arguments);
   make_one_line(problem);
   put(&out, ": ");
@@ -204,14 +205,14 @@ regal_status regal_json_real(const regal_json *json, uint32_t node, double low,
   if (!node)
     return REGAL_OK;
   if (json->nodes[node].kind == REGAL_JSON_NUMBER) {
-    double parsed = strtod(json->nodes[node].text, NULL);
+    double parsed = regal_read_real(json->nodes[node].text, NULL);
     if (parsed >= low && parsed <= high) {
       *value = parsed;
       return REGAL_OK;
     }
   }
   char expected[96];
-  snprintf(expected, sizeof expected, "a number from %g to %g", low, high);
+  regal_print(expected, sizeof expected, "a number from %g to %g", low, high);
   return regal_json_fail_value(json, node, expected);
 }
 

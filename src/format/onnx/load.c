@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "graph/builder.h"
 
 /* -- What the stages share ------------------------------------------------- */
@@ -54,7 +55,7 @@ regal_status regal_onnx_fail(const regal_onnx *onnx, const char *format, ...) {
   char message[REGAL_MESSAGE_CAPACITY / 2], graph[160] = "", node[160] = "";
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  regal_print_list(message, sizeof message, format, arguments);
   va_end(arguments);
   if (onnx->graph != onnx->model->graph)
     snprintf(graph, sizeof graph,

@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "cost/model/plan.h"
 #include "format/plan/op_names.h"
 #include "format/plan/plan.h"
@@ -56,7 +57,7 @@ static regal_status fail_line(const order_reader *reader, const char *format,
   char problem[REGAL_MESSAGE_CAPACITY];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(problem, sizeof problem, format, arguments);
+  regal_print_list(problem, sizeof problem, format, arguments);
   va_end(arguments);
   if (!reader->name)
     return regal_fail(reader->context, REGAL_BAD_INPUT, "%s: %s",

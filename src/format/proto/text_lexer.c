@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 static bool is_word(char c) {
   return regal_is_digit(c) || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z') || c == '_';
@@ -53,7 +55,7 @@ regal_status regal_lexer_expected(const regal_lexer *lexer, const char *format,
   char found[64], expected[REGAL_MESSAGE_CAPACITY / 4];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(expected, sizeof expected, format, arguments);
+  regal_print_list(expected, sizeof expected, format, arguments);
   va_end(arguments);
   describe(&lexer->token, found, sizeof found);
   return regal_lexer_fail(lexer, lexer->token.text, found, expected);

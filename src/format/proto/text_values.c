@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 
 /* 99 for what is no digit in any base. */
@@ -121,7 +122,7 @@ static bool parse_float(const regal_token *token, double *value) {
   }
   size_t length = float_length(text);
   text[length] = 0;
-  *value = strtod(text, NULL);
+  *value = regal_read_real(text, NULL);
   return length > 0;
 }
 

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 
 #define TAG_BYTES 5     /* a tag, and a length, fit into 32 bits */
@@ -38,7 +39,7 @@ static regal_status fail_at(const walker *walker, size_t byte,
   char message[REGAL_MESSAGE_CAPACITY / 2];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  regal_print_list(message, sizeof message, format, arguments);
   va_end(arguments);
   return regal_fail(walker->context, REGAL_BAD_INPUT, "%s: byte %zu: %s",
                     walker->name, byte, message);

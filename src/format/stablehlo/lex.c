@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/text.h"
 #include "format/stablehlo/stablehlo.h"
 
@@ -127,7 +128,7 @@ regal_status regal_mlir_fail_at(const regal_mlir *m, uint32_t line,
   char message[REGAL_MESSAGE_CAPACITY / 2];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  regal_print_list(message, sizeof message, format, arguments);
   va_end(arguments);
   for (char *c = message; *c; c++)
     if ((unsigned char)*c < 32 || *c == 127)

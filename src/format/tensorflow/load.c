@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "format/tensorflow/cost_graph.h"
 #include "graph/builder.h"
 
@@ -14,7 +15,7 @@ regal_status regal_cost_fail(const regal_cost_graph *cost, uint32_t node,
   regal_quoted name = regal_quote(regal_cost_node_at(cost, node)->name);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  regal_print_list(message, sizeof message, format, arguments);
   va_end(arguments);
   if (cost->lines)
     return regal_fail(cost->context, REGAL_BAD_INPUT, "%s:%u: node %s: %s",

@@ -17,17 +17,19 @@
  *   regal_plan_save(context, result, "model.plan");
  *
  * Conventions
- *  - Every call that can fail returns a regal_status and checks its pointers
- * for null. If the status is not REGAL_OK, regal_error(context) returns a
- *    one-line message, and the outputs are unchanged. Calls that cannot fail
- *    only read an object; they check neither pointers nor indices.
+ *  - Every call that can fail returns a regal_status and refuses null pointers
+ *    where nothing is said about them. If the status is not REGAL_OK,
+ *    regal_error(context) returns a one-line message, and the outputs are
+ *    unchanged. A call without a context has that of its object. Calls that
+ *    cannot fail check neither pointers nor indices.
  *  - The library never prints, exits or aborts. Files are written under a
  *    temporary name and renamed, so no incomplete file is left behind. Numbers
  *    have a decimal point, whatever locale the program has set.
  *  - A context, and everything created from it, may be used by one thread at a
  *    time. Different contexts are independent. Only regal_stop_request may be
- *    called from any thread or signal handler. A graph never changes: contexts
- *    of other threads may make their problems from it.
+ *    called from any thread or signal handler. Graphs, problems, plans and
+ *    results never change, nor does a machine while nobody sets anything of it:
+ *    calls with contexts of other threads may be given them at the same time.
  *  - Every object is freed by its own function, before its context; NULL is
  *    accepted. A graph must outlive the problems made from it.
  *  - Times are nanoseconds and sizes are bytes, as 64-bit integers; overflow is
@@ -142,7 +144,7 @@ REGAL_API regal_status regal_options_create(regal_context *context,
                                             regal_options **options);
 REGAL_API void regal_options_free(regal_options *options);
 /* Sets one option from text, as on the command line: ("bandwidth", "25GB/s").
- */
+ * A flag may have NULL: it is set. */
 REGAL_API regal_status regal_options_set(regal_context *context,
                                          regal_options *options,
                                          const char *name, const char *value);
@@ -197,8 +199,8 @@ typedef struct regal_graph regal_graph;
 
 /* Reads a CostGraphDef (binary or text), a JSON graph, an ONNX model, an XLA
  * module or StableHLO text, plain or compressed with gzip or zstd. The format
- * is detected automatically; "-" is stdin. Uses the options of group "reading".
- */
+ * is detected automatically; "-" is stdin. Uses the options of group "reading";
+ * NULL is their defaults. */
 REGAL_API regal_status regal_graph_load(regal_context *context,
                                         const char *path,
                                         const regal_options *options,
@@ -233,6 +235,7 @@ typedef struct regal_builder regal_builder;
 REGAL_API regal_status regal_builder_create(regal_context *context,
                                             regal_builder **builder);
 REGAL_API void regal_builder_free(regal_builder *builder);
+/* `id` may be NULL, and so may `parameter` below. */
 REGAL_API regal_status regal_builder_add_op(regal_builder *builder,
                                             const char *name, int64_t run_ns,
                                             int64_t temporary_bytes,
@@ -644,7 +647,7 @@ REGAL_API regal_status regal_optimize(regal_context *context,
                                       const regal_options *options,
                                       regal_result **result);
 /* The same from a plan in memory, in place of options->start. The result is
- * never worse than it. */
+ * never worse than it. Without one, NULL, it is regal_optimize. */
 REGAL_API regal_status regal_optimize_from(regal_context *context,
                                            const regal_problem *problem,
                                            const regal_options *options,

@@ -359,6 +359,7 @@ regal_status regal_optimize_guided(regal_context *context,
                                    const regal_options *options,
                                    const regal_proposal *proposal,
                                    regal_result **result) {
+  REGAL_TRY(regal_need(context, proposal, "a guided search needs a proposal"));
   return optimize(context, problem, options, (extras){.proposal = proposal},
                   result);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a binding for another language needs: options on the heap, plans and
  * orders from memory, a search that starts from one, times of steps, a graph
- * read back as arrays, and one graph for several contexts at the same time. */
+ * read back as arrays, and objects for several contexts at the same time. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -242,37 +242,65 @@ static void machines_are_read(void **state) {
 
 /* -- Threads and memory ---------------------------------------------------- */
 
-static void *solve_in_own_context(void *cost) {
-  regal_context *own;
-  regal_problem *made;
+static regal_machine *machine;
+static regal_result *heft;
+
+static regal_status use_all(regal_context *own, int64_t *cost) {
+  regal_problem *of_graph = NULL, *of_machine = NULL;
   regal_options options;
-  regal_result *result;
+  regal_result *results[2] = {NULL, NULL};
   regal_options_init(&options);
-  if (regal_context_create(&own, NULL) || make_problem(own, graph, &made) ||
-      regal_optimize(own, made, &options, &result))
-    return NULL;
-  *(int64_t *)cost = result->cost.runtime_ns;
-  regal_result_free(result);
-  regal_problem_free(made);
-  if (regal_bytes_in_use(own))
+  regal_status status = make_problem(own, graph, &of_graph);
+  if (status == REGAL_OK)
+    status = regal_problem_create_on(own, machine, &options, &of_machine);
+  if (status == REGAL_OK)
+    status = regal_evaluate(own, of_machine, heft->plan, &results[0]);
+  if (status == REGAL_OK)
+    status =
+        regal_optimize_from(own, problem, &options, heft->plan, &results[1]);
+  if (status == REGAL_OK)
+    status = regal_plan_save(own, heft, "/dev/null");
+  if (status == REGAL_OK)
+    *cost = results[1]->cost.runtime_ns;
+  regal_result_free(results[1]);
+  regal_result_free(results[0]);
+  regal_problem_free(of_machine);
+  regal_problem_free(of_graph);
+  return status;
+}
+
+static void *use_all_in_own_context(void *cost) {
+  regal_context *own;
+  if (regal_context_create(&own, NULL) || use_all(own, cost) ||
+      regal_bytes_in_use(own))
     return NULL;
   regal_context_free(own);
   return cost;
 }
 
-static void a_graph_serves_several_contexts(void **state) {
+static void objects_serve_several_contexts(void **state) {
   (void)state;
   pthread_t threads[3];
   int64_t costs[3];
+  regal_options options;
   void *done;
+  regal_options_init(&options);
+  assert_int_equal(regal_options_set(context, &options, "method", "heft"),
+                   REGAL_OK);
+  assert_int_equal(regal_machine_create(context, graph, &options, &machine),
+                   REGAL_OK);
+  assert_int_equal(regal_optimize(context, problem, &options, &heft), REGAL_OK);
   for (int i = 0; i < 3; i++)
     assert_int_equal(
-        pthread_create(&threads[i], NULL, solve_in_own_context, &costs[i]), 0);
+        pthread_create(&threads[i], NULL, use_all_in_own_context, &costs[i]),
+        0);
   for (int i = 0; i < 3; i++) {
     assert_int_equal(pthread_join(threads[i], &done), 0);
     assert_ptr_equal(done, &costs[i]);
     assert_int_equal(costs[i], costs[0]);
   }
+  regal_result_free(heft);
+  regal_machine_free(machine);
 }
 
 static regal_status chain(regal_context *in, regal_problem **made,
@@ -315,7 +343,7 @@ int main(void) {
       cmocka_unit_test(a_search_starts_from_memory),
       cmocka_unit_test(graphs_are_read_as_arrays),
       cmocka_unit_test(machines_are_read),
-      cmocka_unit_test(a_graph_serves_several_contexts),
+      cmocka_unit_test(objects_serve_several_contexts),
       cmocka_unit_test(no_failed_allocation_leaks),
   };
   return cmocka_run_group_tests_name("plans from memory", tests, set_up,

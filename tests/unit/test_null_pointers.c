@@ -75,6 +75,9 @@ static void searches_refuse_them(void **state) {
   REFUSED(regal_optimize_from(context, NULL, options, result->plan, &made));
   REFUSED(regal_optimize_from(context, problem, NULL, result->plan, &made));
   REFUSED(regal_optimize_from(context, problem, options, result->plan, NULL));
+  REFUSED(regal_optimize_guided(context, problem, options, NULL, &made));
+  assert_string_equal(regal_error(context), "a guided search needs a proposal");
+  REFUSED(regal_optimize(context, problem, options, NULL));
   assert_string_equal(regal_error(context),
                       "a search needs a problem, options and a place for its "
                       "result");

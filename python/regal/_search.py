@@ -56,6 +56,7 @@ class _Running:
         self._stop()
         if self._thread.is_alive():
             self._thread.join()
+        _running.discard(self)  # also where no thread could be started
 
     def _stop(self) -> None:
         lib.regal_stop_request(self._context.pointer)
@@ -101,6 +102,19 @@ class _Running:
         assert self._status is not None
         return self._status
 
+    def _latest(self) -> Optional[Progress]:
+        """The latest report, or None: the call has ended. A function that takes
+        longer than the search from one report to the next would otherwise still
+        be told of old ones when the search has long ended."""
+        event = self._events.get()
+        while event is not None and not self._events.empty():
+            later = self._events.get()
+            if later is None:  # only after the last report
+                self._events.put(None)
+                break
+            event = later
+        return event
+
     def _serve(self, progress: Optional[Callable[[Progress], Any]]
                ) -> Optional[BaseException]:
         """Hands progress on until the call has ended. Returns what the caller's
@@ -109,7 +123,7 @@ class _Running:
         failure: Optional[BaseException] = None
         while progress is not None or self._status is None:
             try:
-                event = self._events.get()
+                event = self._latest()
                 if event is None:
                     break
                 if progress is None:
@@ -186,12 +200,13 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
     plan to begin with (a Plan, a file, or steps), or "schedule", the order of a
     module that XLA has scheduled; the result is never worse, and without a
     machine that of the Plan or of the file is used. progress: called with a
-    Progress at each improvement and a few times a second; if it returns False,
-    the search ends. Other keyword arguments are the program's options of the
-    search (`regal.options()`), with underscores for hyphens.
+    Progress at each improvement and a few times a second, or, where it takes
+    longer than that, with the latest; if it returns False, the search ends.
+    Other keyword arguments are the program's options of the search
+    (`regal.options()`), with underscores for hyphens.
 
-    Ctrl-C ends the search and keeps the best plan; `Plan.stop` is then
-    "interrupt".
+    Ctrl-C ends a search of the main thread and keeps the best plan; `Plan.stop`
+    is then "interrupt".
     """
     _check_types(graph, machine)
     context = Context()

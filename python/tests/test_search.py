@@ -15,6 +15,7 @@ import pytest
 import regal
 from conftest import DEMO
 from regal._library import Context, ffi
+from regal._search import _running
 
 MACHINE = dict(devices=3, latency="5us", bandwidth="25GB/s")
 
@@ -84,6 +85,22 @@ def test_progress_ends_the_search(demo, no):
     assert plan.stop == "interrupt"
     assert len(seen) == 1, "it is not called again"
     assert time.monotonic() - began < 30
+
+
+def test_a_slow_progress_function_gets_the_latest_report(demo):
+    """The reports of a search that has ended are old but for the last."""
+    seen = []
+
+    def progress(report):
+        seen.append(report)
+        for thread in threading.enumerate():
+            if thread.name == "regal search":
+                thread.join()
+
+    plan = regal.optimize(demo, regal.Machine(**MACHINE), method="climb",
+                          evaluations=20000, progress=progress)
+    assert len([point for point in plan.history if not point.stage]) > 5
+    assert len(seen) <= 2 and seen[-1].best == plan.runtime_ns
 
 
 def test_an_error_in_progress_is_raised(demo):
@@ -180,6 +197,17 @@ def test_a_handler_of_the_caller_is_heard():
 
 class Mine(Exception):
     pass
+
+
+def test_a_search_without_a_thread_is_forgotten(diamond, monkeypatch):
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        with pytest.raises(RuntimeError, match="can't start"):
+            regal.optimize(diamond)
+    assert not _running
 
 
 class LastEventIsLost(queue.SimpleQueue):

@@ -6,6 +6,7 @@ library when a problem is made; so the same machine serves any graph, and the
 library checks names, patterns and numbers against that graph.
 """
 import functools
+import reprlib
 from typing import (Any, Dict, Iterable, List, Mapping, Optional,
                     SupportsIndex, Tuple, Union)
 
@@ -18,7 +19,9 @@ Device = Union[SupportsIndex, str]
 Ops = Union[SupportsIndex, str]  # an id, or a name or pattern
 _Call = Tuple[str, Tuple[Any, ...], Dict[str, Any]]  # a method of _Maker
 
-_MOST_SHOWN = 8  # calls, by repr
+_MOST_SHOWN = 8  # calls, by repr, which a notebook shows after each call
+_brief = reprlib.Repr()
+_brief.maxlist, _brief.maxstring = 8, 80
 
 
 def check_graph(graph: Any) -> None:
@@ -174,7 +177,7 @@ class Machine:
                           in self._options.items() if value is not None)
         told = "".join(
             ".{}({})".format(call, ", ".join(
-                [repr(argument) for argument in arguments]
+                [_brief.repr(argument) for argument in arguments]
                 + [f"{name}={value!r}" for name, value in named.items()
                    if value is not None]))
             for call, arguments, named in self._calls[:_MOST_SHOWN])

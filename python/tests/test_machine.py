@@ -242,3 +242,5 @@ def test_repr():
     for i in range(7):
         told.pin(i, 0)
     assert repr(told).endswith(".pin(5, '0') and 1 more calls")
+    assert repr(regal.Machine().group(range(10**5))) == (
+        "regal.Machine().group([0, 1, 2, 3, 4, 5, 6, 7, ...])")

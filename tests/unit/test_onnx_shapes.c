@@ -2,7 +2,7 @@
 /* ONNX's shape inference behind regal_onnx_infer_shapes, on the small models
  * that tests/onnx/make_shape_models.py writes. Where the component is not built
  * the message that says so is tested. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include <pthread.h>
 
 #include "base/parallel/threads.h"
 #include "format/onnx_shapes/shapes.h"
@@ -451,6 +453,33 @@ static void test_children_ignored(void **state) {
   free_model(&made);
 }
 
+static pid_t holder;
+
+/* As another thread's fork() at the worst moment: a process that has the pipe,
+ * and stays. */
+static void fork_before(void) {
+  if (holder)
+    return;
+  holder = _Fork();
+  if (holder)
+    return;
+  for (;;)
+    pause();
+}
+
+static void test_somebody_else_holds_the_pipe(void **state) {
+  (void)state;
+  if (!regal_onnx_known_opset())
+    skip();
+  assert_int_equal(pthread_atfork(fork_before, NULL, NULL), 0);
+  inferred_model made = infer("left_out_zero");
+  kill(holder, SIGKILL);
+  waitpid(holder, NULL, 0);
+  assert_int_equal(made.status, REGAL_OK);
+  check_shape(&made, "y", "1x24");
+  free_model(&made);
+}
+
 static void test_stop(void **state) {
   (void)state;
   if (!regal_onnx_known_opset())
@@ -519,6 +548,7 @@ int main(void) {
       cmocka_unit_test(test_dies_with_parent),
       cmocka_unit_test(test_maps),
       cmocka_unit_test(test_children_ignored),
+      cmocka_unit_test(test_somebody_else_holds_the_pipe),
       cmocka_unit_test(test_stop),
       cmocka_unit_test(test_failing_allocations),
   };

@@ -7,7 +7,9 @@
  * with every node (Concat of what it has propagated). A child with limits,
  * which can be given up, keeps all that away from the caller; nor can it keep
  * memory or print. The child reports in shared memory, since a caller that
- * ignores SIGCHLD leaves no exit status to wait for.
+ * ignores SIGCHLD leaves no exit status to wait for. What another thread forks
+ * meanwhile, such as its own inference, holds the pipe open: it may have no
+ * end, but the child has.
  *
  * All attempts for a model share one budget of seconds. A child ends with it,
  * and with its parent, whatever ends that.
@@ -143,20 +145,33 @@ static bool is_too_large(inference *inference, pid_t child) {
   return inference->too_large;
 }
 
-/* Reads until the child closes the pipe; false when it takes too long or too
- * much memory, or the caller has asked to stop. */
+/* It remains to be waited for, so that its number is not another's. */
+static bool has_ended(pid_t child) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == child;
+}
+
+/* Reads until the pipe ends, or the child has ended and the pipe is empty;
+ * false when it takes too long or too much memory, or the caller has asked to
+ * stop. */
 static bool read_model(inference *inference, pid_t child,
                        regal_text *inferred) {
   char bytes[1 << 14];
+  bool ended = false;
   for (;;) {
     struct pollfd input = {.fd = inference->pipe[0], .events = POLLIN};
-    int ready = poll(&input, 1, MILLISECONDS_BETWEEN_LOOKS);
+    int ready = poll(&input, 1, ended ? 0 : MILLISECONDS_BETWEEN_LOOKS);
     inference->in_time = regal_seconds() <= inference->budget.deadline &&
                          !regal_stop_requested(inference->context);
     if (!inference->in_time || is_too_large(inference, child))
       return false;
-    if (ready <= 0)
+    if (ready == 0 && ended)
+      return true;
+    if (ready <= 0) {
+      ended = has_ended(child);
       continue;
+    }
     ssize_t length = read(inference->pipe[0], bytes, sizeof bytes);
     if (length == 0)
       return true;

@@ -37,7 +37,8 @@
  *
  * Legal order of calls: context, then options and graph (any order), then
  * problem, then solve / verify / save. What is marked "experimental" may change
- * between minor versions; the rest only between major versions.
+ * between minor versions; the rest only between major versions. While the major
+ * version is 0, all may.
  *
  * This one header has all that a program or a binding needs, in the order of
  * use; datasets, training, tuning and benchmarks have headers of their own.

@@ -194,8 +194,8 @@ def optimize(graph: Graph, machine: Optional[Machine] = None,
 
     objective: "runtime" or "memory" (the largest peak). time: seconds, or a text
     such as "500ms". evaluations: the budget; with it alone the plan depends on
-    the seed, not on the machine at hand. Without both the budget is the
-    program's own, which depends on the graph alone: the same plan each time.
+    the seed, not on the computer at hand. Without both the budget is the
+    program's own, which depends on the problem alone: the same plan each time.
     method: one of `regal.methods()`. threads: 0 is one for each core. start: a
     plan to begin with (a Plan, a file, or steps), or "schedule", the order of a
     module that XLA has scheduled; the result is never worse, and without a

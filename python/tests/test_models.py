@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import regal.torch as rt  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 
 class Calls(nn.Module):
@@ -272,6 +273,25 @@ def test_a_capture_leaves_the_model_its_tensors():
     before = list(map(id, [*model.parameters(), *model.buffers()]))
     rt.capture(model, (X,), train=True, costs="h200")
     assert before == list(map(id, [*model.parameters(), *model.buffers()]))
+
+
+@pytest.mark.parametrize("in_use", [False, True])
+def test_a_part_that_is_computed_again_is_written_once(in_use):
+    """A part under `checkpoint` runs again in the backward pass, also while the
+    model is traced."""
+    part = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))
+    model = Calls(
+        lambda m, a: m.g(checkpoint(m.f, a, use_reentrant=False).relu()),
+        f=part, g=nn.Linear(8, 8))
+    once = copy.deepcopy(part)
+    captured = rt.capture(model, (X,), train=True, loss=loss_of, costs="h200")
+    if in_use:
+        found = rt.apply(next(plans_of(captured, 2)), on="cpu")(X)
+        loss = loss_of(model.g(once(X).relu()))
+        gradients = torch.autograd.grad(
+            loss, [*once.parameters(), *model.g.parameters()])
+        torch.testing.assert_close(found, [loss.detach(), *gradients])
+    torch.testing.assert_close(list(part.buffers()), list(once.buffers()))
 
 
 def write(model, x, sums, calls):

@@ -72,6 +72,24 @@ def mean_square(result: Any) -> torch.Tensor:
     return torch.stack(found).sum()
 
 
+class _Loss(torch.nn.Module):
+    """A model's loss, and what is computed from it while the model has the
+    tensors that it was given: parts of a model under `checkpoint` run again in
+    the backward pass."""
+
+    def __init__(self, model: torch.nn.Module, loss: Callable, then: Callable):
+        super().__init__()
+        self.model = model
+        self._functions = (loss, then)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        loss, then = self._functions
+        found = loss(self.model(*args, **kwargs))
+        if not isinstance(found, torch.Tensor) or found.numel() != 1:
+            raise Refused(f"the loss is {describe(found)}, expected a number")
+        return then(found.reshape(()))
+
+
 class _Step(torch.nn.Module):
     """A model's loss. Its parameters are those that get a gradient, its buffers
     the other tensors of the model, each once, whatever names it has there."""
@@ -117,17 +135,14 @@ class _Step(torch.nn.Module):
         """Parameters that the loss depends on; found on fake tensors."""
         with fake_tensors() as fake, torch.enable_grad():
             given = {name: fake.from_tensor(t) for name, t in own.items()}
+            wanted = {name: t for name, t in given.items() if t.requires_grad}
             with WithoutNewData():
-                found, new = self._call(given, map(fake.from_tensor, self.tensors))
-            self._replaced = _replaced_by(new, given)
-            wanted = [name for name, t in given.items() if t.requires_grad]
-            if not wanted or not found.requires_grad:
-                raise Refused(
-                    "the loss depends on no parameter that requires a gradient"
+                gradients, new = self._call(
+                    given,
+                    map(fake.from_tensor, self.tensors),
+                    lambda loss: _gradients(loss, [*wanted.values()]),
                 )
-            gradients = torch.autograd.grad(
-                found, [given[name] for name in wanted], allow_unused=True
-            )
+            self._replaced = _replaced_by(new, given)
         for name, gradient in zip(wanted, gradients):
             check_dense(f"the gradient of {name}", gradient)
         return [n for n, g in zip(wanted, gradients) if g is not None]
@@ -149,9 +164,9 @@ class _Step(torch.nn.Module):
                 self.register_buffer(name, buffer)
 
     def _call(
-        self, own: Dict[str, Any], tensors: Any
-    ) -> Tuple[torch.Tensor, Dict[str, Any]]:
-        """The loss, and what the model replaced by name."""
+        self, own: Dict[str, Any], tensors: Any, then: Callable = lambda loss: loss
+    ) -> Tuple[Any, Dict[str, Any]]:
+        """What `then` makes of the loss, and what the model replaced by name."""
         rest = iter(tensors)
         leaves = [
             next(rest) if known else x
@@ -161,22 +176,19 @@ class _Step(torch.nn.Module):
         with contextlib.ExitStack() as stack:
             for given in self._autocasts:
                 stack.enter_context(torch.autocast(**given, cache_enabled=False))
-            given = {at: own[name] for at, name in self._name_of.items()}
+            given = {f"model.{at}": own[name] for at, name in self._name_of.items()}
             used = dict(given)  # written by the call
             model = self._model[0]
             self.replaced = stack.enter_context(attributes.kept(model))
-            result = torch.func.functional_call(
-                model, used, args, kwargs, tie_weights=False
+            found = torch.func.functional_call(
+                _Loss(model, self._loss, then), used, args, kwargs, tie_weights=False
             )
-            found = self._loss(result)
-        if not isinstance(found, torch.Tensor) or found.numel() != 1:
-            raise Refused(f"the loss is {describe(found)}, expected a number")
         new = {
-            self._name_of[at]: used[at]
-            for at, old in given.items()
-            if used[at] is not old
+            name: used[f"model.{at}"]
+            for at, name in self._name_of.items()
+            if used[f"model.{at}"] is not given[f"model.{at}"]
         }
-        return found.reshape(()), new
+        return found, new
 
     def forward(self, *tensors: torch.Tensor) -> Tuple[torch.Tensor]:
         parts = [p.view(p.shape) if self.has_views else p for p in self._parts]
@@ -189,6 +201,15 @@ class _Step(torch.nn.Module):
             for name, value in new.items():
                 own[name].copy_(value)
         return (loss,)
+
+
+def _gradients(
+    loss: torch.Tensor, tensors: Sequence[torch.Tensor]
+) -> Sequence[Optional[torch.Tensor]]:
+    if not tensors or not loss.requires_grad:
+        raise Refused("the loss depends on no parameter that requires a gradient")
+    with without_autocast():
+        return torch.autograd.grad(loss, tensors, allow_unused=True)
 
 
 def _attributes(

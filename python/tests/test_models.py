@@ -341,7 +341,8 @@ class Mixed(nn.Module):
 def test_conversions_of_autocast_are_those_of_the_capture(train):
     model = Mixed()
     with torch.autocast("cpu", torch.bfloat16):
-        captured = rt.capture(model, (X,), train=train, costs="h200", loss=loss_of)
+        captured = rt.capture(model, (X,), train=train, costs="h200",
+                              loss=loss_of if train else None)
         run = rt.apply(next(plans_of(captured, 1)), on="cpu")
         inside = run(X)
         expected = [loss_of(model(X))] if train else [model(X)]
@@ -431,7 +432,8 @@ def test_attributes_that_are_no_buffers_are_constants(train):
     model.table, model.calls, model.all = None, 0, [torch.ones(4, 8)]
     for _ in range(2):
         before = {**vars(model), "all": list(model.all)}
-        captured = rt.capture(model, (X,), train=train, loss=loss_of, costs="h200")
+        captured = rt.capture(model, (X,), train=train, costs="h200",
+                              loss=loss_of if train else None)
         assert before.keys() == vars(model).keys()
         assert all(vars(model)[k] is v for k, v in before.items() if k != "all")
         assert all(map(torch.Tensor.is_same_size, model.all, before["all"]))
@@ -475,6 +477,13 @@ class Pair:
     x: torch.Tensor
 
 
+class Cache:
+    """Has tensors in its parts."""
+
+    def __init__(self):
+        self.layers = [Pair(X)]
+
+
 def register(model, x):
     if not hasattr(model, "table"):
         model.register_buffer("table", torch.arange(8.0))
@@ -496,8 +505,13 @@ REFUSED = {
         lambda m, pair: m.f(pair.x), (Pair(X),), (False, True)),
     "the gradient of e.weight is a torch.sparse_coo tensor": (
         lambda m, a: m.f(m.e(a)), (torch.tensor([1, 2, 0, 1]),), (True,)),
-    "no graph of the model: .*Pair": (
+    "argument 1 is a Cache with tensors: register it by torch.export": (
+        lambda m, a, b: m.f(a) + b.layers[0].x, (X, Cache()), (False, True)),
+    "argument 1 is a Linear, a module: make it a part of the model": (
+        lambda m, a, g: g(m.f(a)), (X, nn.Linear(8, 8)), (False, True)),
+    "the model returns a Pair with tensors: register it by torch.export": (
         lambda m, a: Pair(m.f(a)), (X,), (False,)),
+    "the model computes nothing": (lambda m, a: (a, m.last), (X,), (False,)),
     "the model assigns to .data of a tensor, which no graph has": (
         lambda m, a: (setattr(m.last, "data", m.last + 1), m.f(a) + m.last)[1],
         (X,), (False, True)),
@@ -597,6 +611,12 @@ def test_what_is_no_model_or_no_arguments_is_refused():
     for train in (False, True):
         with pytest.raises(TypeError, match="expected a torch.nn.Module"):
             rt.capture(torch.sin, (X,), train=train)
+        with pytest.raises(ValueError, match="give the module that it was made"):
+            rt.capture(torch.jit.trace(model, X), (X,), train=train)
+    with pytest.raises(TypeError, match='kwargs is a list, expected a dict'):
+        rt.capture(model, (), kwargs=[X])
+    with pytest.raises(ValueError, match="loss is for a training step: give train"):
+        rt.capture(model, (X,), loss=loss_of)
     for function in (lambda m, a: m.f(a) * a.sum().item(),
                      lambda m, a: m.f(a)[a > 0]):
         for train in (False, True):

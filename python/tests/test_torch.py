@@ -148,6 +148,10 @@ def test_mistakes_have_messages(branches):
     plan = plan_of(captured, 2)
     with pytest.raises(ValueError, match="expected 'aten' or 'inductor'"):
         rt.capture(model, (x,), level="onnx")
+    with pytest.raises(ValueError, match=(
+            "costs is 'trace.json', neither 'measure' nor the file of a trace nor a "
+            'roofline: no device "trace.json" is built in')):
+        rt.capture(model, (x,), costs="trace.json")
     with pytest.raises(ValueError, match="expected 'streams'"):
         rt.apply(plan, on="tpu")
     for on in (None, torch.device("cpu")):
@@ -161,7 +165,7 @@ def test_mistakes_have_messages(branches):
         rt.apply(plan, on="cpu")(x, x)
     other = regal.optimize(regal.Graph.from_arrays(run_ns=[1]),
                            evaluations=1)
-    with pytest.raises(ValueError, match="regal.torch.capture"):
+    with pytest.raises(ValueError, match=r"regal.evaluate\(captured.graph, plan"):
         rt.apply(other)
 
 

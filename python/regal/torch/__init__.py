@@ -73,15 +73,15 @@ def compile(
     The result has the `Backend` as ``regal``, whose ``reports`` say what was
     measured and chosen for each graph.
     """
-    if example_args is not None:
-        check_arguments(example_args, "example_args")
+    given = () if example_args is None else example_args
+    check_arguments(given, example_kwargs, "example_args")
     backend = Backend(Settings(streams=streams, **settings), inductor)
     compiled = _torch.compile(model, backend=backend, dynamic=False)
     # Set as usual, it would be an attribute of the model itself.
     compiled.__dict__["regal"] = backend
     if example_args is not None or example_kwargs is not None:
         with _torch.no_grad():
-            compiled(*(example_args or ()), **(example_kwargs or {}))
+            compiled(*given, **(example_kwargs or {}))
     return compiled
 
 

@@ -31,6 +31,9 @@ from .trace import Traced, Unsupported, check_attention, tensors_of
 from .workers import Devices, Threads
 
 
+_NOTHING = "the model computes nothing"
+
+
 class Capture:
     """A model's kernels, with values to run them on."""
 
@@ -134,7 +137,7 @@ def _fused(gm: torch.fx.GraphModule, values: Sequence[Any]) -> Traced:
     # Inductor takes no numbers and no text.
     output.args = ([r for r in results if isinstance(r, Node)],)
     if all(r.op == "placeholder" for r in output.args[0]):
-        raise Refused("the model computes nothing")
+        raise Refused(_NOTHING)
     expected = len(values), len(output.args[0])
     fakes = fakes_of(values)
     with refusing("Inductor has no kernels of the model"), without_values():
@@ -181,13 +184,18 @@ def capture(
             'level="inductor" needs a CUDA device: Inductor gives its kernels '
             'as a graph only for Triton. level="aten" runs anywhere'
         )
-    check_model(model, args, "args")
+    check_model(model, args, kwargs, "args")
+    if loss is not None and not train:
+        raise ValueError("loss is for a training step: give train=True, too")
+    _check_costs(os.fspath(costs))
     call = Call(args, kwargs)
     gm, values, signature = (
         joint(model, call, loss) if train else exported(model, call)
     )
     with without_autocast():
         traced = (_fused if level == "inductor" else _traced)(gm, values)
+        if not traced.kernels:
+            raise Refused(_NOTHING)
         captured = Capture(traced, values, signature)
         with cuda.selected(_checked_gpu(traced)):
             _set_times(captured, os.fspath(costs))
@@ -202,6 +210,22 @@ def _checked_gpu(traced: Traced) -> Optional[int]:
     except Unsupported as error:
         raise Refused(str(error)) from None
     return gpu
+
+
+def _check_costs(costs: str) -> None:
+    """Before the model is traced, which may take minutes."""
+    import regal
+
+    if costs == "measure" or os.path.isfile(costs):
+        return
+    try:
+        regal.roofline_ns(costs, "fp32", 1, 1)
+    except regal.Error as error:
+        reason = str(error).replace("--roofline: ", "", 1)
+        raise ValueError(
+            f"costs is {costs!r}, neither 'measure' nor the file of a trace nor a "
+            f"roofline: {reason}"
+        ) from None
 
 
 def _set_times(captured: Capture, costs: str) -> None:
@@ -232,7 +256,8 @@ def capture_of(plan: Any) -> Capture:
     source = getattr(getattr(plan, "graph", None), "_source", None)
     if not isinstance(source, Capture):
         raise ValueError(
-            "the plan is not for a graph of regal.torch.capture in this process"
+            "the plan is not for a graph of regal.torch.capture in this process: "
+            "capture the model, and regal.evaluate(captured.graph, plan=plan)"
         )
     return source
 

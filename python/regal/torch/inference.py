@@ -56,7 +56,7 @@ def compile_inference(
     The model's mode (``eval()``) and autocast are those of now. The first call
     measures and plans. Results require no gradient.
     """
-    check_model(model, example_args, "example_args")
+    check_model(model, example_args, example_kwargs, "example_args")
     backend = Backend(Settings(streams=streams, **settings), inductor)
     call = Call(example_args, example_kwargs)
     with torch.inference_mode(False):

@@ -31,9 +31,22 @@ from .refusals import (
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
 
 
-def _has_tensors(value: Any) -> bool:
-    inside = getattr(value, "__dict__", {}).values()
-    return any(isinstance(v, torch.Tensor) for v in inside)
+_REGISTER = (
+    "register it by torch.export.register_dataclass or "
+    "torch.utils._pytree.register_pytree_node"
+)
+
+
+def _has_tensors(value: Any, levels: int = 4) -> bool:
+    """Whether it is a tensor or has some: a cache may have layers that do."""
+    if isinstance(value, torch.Tensor):
+        return True
+    if isinstance(value, (list, tuple)):
+        inside = value
+    else:
+        held = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+        inside = list(held.values())
+    return levels > 0 and any(_has_tensors(v, levels - 1) for v in inside)
 
 
 def check_inputs(model: torch.nn.Module, call: Call) -> None:
@@ -43,15 +56,37 @@ def check_inputs(model: torch.nn.Module, call: Call) -> None:
             raise Refused(
                 f"argument {at} is a {type(leaf).__name__}, expected a tensor"
             )
+        if isinstance(leaf, torch.nn.Module):
+            raise Refused(
+                f"argument {at} is a {type(leaf).__name__}, a module: make it a "
+                "part of the model"
+            )
         if not isinstance(leaf, torch.Tensor) and _has_tensors(leaf):
             raise Refused(
-                f"argument {at} is a {type(leaf).__name__} with tensors: "
-                "register it by torch.export.register_dataclass or "
-                "torch.utils._pytree.register_pytree_node"
+                f"argument {at} is a {type(leaf).__name__} with tensors: {_REGISTER}"
             )
     for kept in (model.named_parameters(), model.named_buffers()):
         for name, tensor in kept:
             check_dense(name, tensor)
+
+
+@contextlib.contextmanager
+def _known_results(model: torch.nn.Module) -> Iterator[None]:
+    """Inside, results whose tensors torch.export would not find are refused."""
+
+    def check(_model: torch.nn.Module, _args: Any, result: Any) -> None:
+        for leaf in pytree.tree_leaves(result):
+            if not isinstance(leaf, torch.Tensor) and _has_tensors(leaf):
+                raise Refused(
+                    f"the model returns a {type(leaf).__name__} with tensors: "
+                    + _REGISTER
+                )
+
+    handle = model.register_forward_hook(check)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def check_graph(gm: torch.fx.GraphModule) -> None:
@@ -124,7 +159,8 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
     no_graph = refusing("torch.export has no graph of the model")
     with no_graph, torch.no_grad(), without_values(), right_states():
         args, kwargs = _apart(model, call)
-        with attributes.kept(model) as replaced, _same_buffers(model):
+        as_before = attributes.kept(model)
+        with _known_results(model), as_before as replaced, _same_buffers(model):
             found = torch.export.export(model, args, kwargs, strict=False)
         if attributes.is_any_of(found.constants.values(), replaced):
             raise Refused(attributes.WRITTEN)

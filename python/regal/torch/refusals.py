@@ -67,7 +67,7 @@ class WithoutNewData(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def check_model(model: Any, args: Any, name: str) -> None:
+def check_model(model: Any, args: Any, kwargs: Any, name: str) -> None:
     """
     :param name: what the caller calls the arguments.
     """
@@ -75,13 +75,23 @@ def check_model(model: Any, args: Any, name: str) -> None:
         raise TypeError(
             f"model is a {type(model).__name__}, expected a torch.nn.Module"
         )
-    check_arguments(args, name)
+    if isinstance(model, torch.jit.ScriptModule):
+        raise Refused(
+            "model is TorchScript, of which there is no graph: give the module "
+            "that it was made from"
+        )
+    check_arguments(args, kwargs, name)
 
 
-def check_arguments(args: Any, name: str) -> None:
+def check_arguments(args: Any, kwargs: Any, name: str) -> None:
     if not isinstance(args, (list, tuple)):
         raise TypeError(
             f"{name} is a {type(args).__name__}, expected a tuple such as (x,)"
+        )
+    if kwargs is not None and not isinstance(kwargs, dict):
+        name = name.replace("args", "kwargs")
+        raise TypeError(
+            f'{name} is a {type(kwargs).__name__}, expected a dict such as {{"x": x}}'
         )
 
 

@@ -96,7 +96,7 @@ def compile_step(
     The model's mode (``train()``), autocast, and which parameters require a
     gradient are those of now. The first call measures and plans.
     """
-    check_model(model, example_args, "example_args")
+    check_model(model, example_args, example_kwargs, "example_args")
     backend = Backend(Settings(streams=streams, **settings), inductor)
     call = Call(example_args, example_kwargs)
     return Step(model, joint(model, call, loss or _itself), backend)

@@ -15,6 +15,8 @@ import regal
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import regal.torch as rt  # noqa: E402
+from regal.torch.trace import tensors_of  # noqa: E402
+from regal.torch.workers import _DeviceRun  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
@@ -148,9 +150,44 @@ def test_a_call_does_what_the_model_does(name, on):
             with torch.no_grad():
                 expected = same(*expected_args)
             torch.testing.assert_close(found, pytree.tree_leaves(expected))
+            if on == "devices":
+                assert run.peak_bytes == list(plan.peak_bytes)
             torch.testing.assert_close(given, expected_args)
             torch.testing.assert_close(
                 list(model.buffers()), list(same.buffers()))
+
+
+@pytest.mark.parametrize("name", ["a part in two places", "attention"])
+def test_devices_hold_what_the_plan_says(name, monkeypatch):
+    """After each step each device has the tensors that are counted there, no more."""
+    model, args = TRAINED[name]
+    captured = rt.capture(model, args, train=True, loss=loss_of, costs="h200")
+    steps = []
+
+    def check(run):
+        inputs = {storage(v) for v in run.given.values()}
+        for env, expected in zip(run.env, run.held.bytes):
+            found = {storage(t): t.untyped_storage().nbytes()
+                     for value in env.values() for t in tensors_of(value)}
+            assert sum(n for s, n in found.items() if s not in inputs) == expected
+        steps.append(run)
+
+    for name in ("launch", "send"):
+        step = getattr(_DeviceRun, name)
+        monkeypatch.setattr(_DeviceRun, name, lambda run, *given, step=step: (
+            step(run, *given), check(run)))
+    for devices in (1, 2, 4):
+        for plan in plans_of(captured, devices):
+            run = rt.apply(plan, on=["cpu"] * devices)
+            del steps[:]
+            run(*args)
+            assert run.peak_bytes == list(plan.peak_bytes)
+            assert len(steps) == len(plan.steps) - sum(plan.steps["port"][
+                plan.steps["kind"] == "send"] < 0)
+
+
+def storage(tensor):
+    return tensor.untyped_storage()._cdata
 
 
 def frozen():

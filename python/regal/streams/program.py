@@ -87,6 +87,15 @@ class Program:
         return created
 
     @property
+    def made_by(self) -> Dict[int, List[int]]:
+        """The temporary buffers that each kernel is the first to write, in the
+        order of its outputs."""
+        found: Dict[int, List[int]] = {}
+        for buffer, creator in self.creators.items():
+            found.setdefault(creator, []).append(buffer)
+        return found
+
+    @property
     def users(self) -> Dict[int, List[int]]:
         """The kernels that read or write each buffer, in order."""
         found: Dict[int, List[int]] = {}
@@ -111,10 +120,7 @@ class Program:
         import regal
 
         graph = regal.Graph()
-        created = self.creators
-        own: Dict[int, List[int]] = {}
-        for buffer, creator in created.items():
-            own.setdefault(creator, []).append(buffer)
+        created, own = self.creators, self.made_by
         for index, kernel in enumerate(self.kernels):
             if moves_bytes:
                 edges = self._data_edges(index, created, own)

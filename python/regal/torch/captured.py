@@ -26,9 +26,10 @@ from .recurrent import right_states
 from .refusals import Refused, check_model, refusing, without_values
 from .roofline import estimate
 from .slots import copy_of, without_repeats
+from ..streams.program import Program
 from ..streams.schedule import make_schedule, one_stream
 from .trace import Traced, Unsupported, check_attention, tensors_of
-from .workers import Devices, Threads
+from .workers import Devices, Step, Threads
 
 
 _NOTHING = "the model computes nothing"
@@ -293,7 +294,19 @@ def apply(
         raise ValueError(
             f"the plan has {max(place) + 1} devices, {len(on)} are given"
         )
-    return Applied(captured, Devices(traced, order, place, on))
+    return Applied(captured, Devices(traced, _steps(plan, traced.program), place, on))
+
+
+def _steps(plan: Any, program: Program) -> List[Step]:
+    """Kernels and, between them, buffers that are sent."""
+    own = program.made_by
+    return [
+        int(step["op"])
+        if step["kind"] == "run"
+        else (own[int(step["op"])][int(step["port"])], int(step["to"]))
+        for step in plan.steps
+        if step["kind"] == "run" or step["port"] >= 0
+    ]
 
 
 class Applied:

@@ -8,14 +8,17 @@ runs its kernels in the plan's order and waits for those of other workers.
 device; what another device made is copied first, on a stream for copies, once
 per device.
 
-Both free a tensor after its last reader, and count the bytes that the
-program's buffers hold, to set beside what the plan predicts.
+Both count the bytes that the program's buffers hold, to set beside what the plan
+predicts. Threads share memory: a buffer is freed after its last reader. A device
+frees what it has made or received after its own last use of it; to send is a use.
 """
 
 from __future__ import annotations
 
+import collections
+import operator
 import threading
-from typing import Any, Dict, List, Sequence
+from typing import Any, Counter, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch.fx import Node
@@ -23,42 +26,78 @@ from torch.fx import Node
 from .trace import Traced, tensors_of
 
 
+#: A step of a plan: a kernel, or a buffer that is sent and the device it goes to.
+Step = Union[int, Tuple[int, int]]
+
+
 class _Held:
     """Bytes of live buffers, and their maximum, on each device."""
 
-    def __init__(self, traced: Traced, devices: int):
-        self.traced = traced
+    def __init__(
+        self,
+        traced: Traced,
+        place: Sequence[int],
+        devices: int,
+        sends: Optional[Sequence[Tuple[int, int]]] = None,
+    ):
+        """
+        :param sends: all that are sent; None: memory is shared, and a buffer is
+            where it was made.
+        """
+        program = traced.program
+        self.buffers, self.kernels = program.buffers, program.kernels
+        self.creators, self.place = program.creators, place
+        self.is_shared = sends is None
         self.bytes = [0] * devices
         self.peak = [0] * devices
-        self.readers = {
-            buffer: len(users) for buffer, users in traced.program.users.items()
-        }
         self.lock = threading.Lock()
-        self.own: Dict[int, List[int]] = {}
-        for buffer, creator in traced.program.creators.items():
-            self.own.setdefault(creator, []).append(buffer)
-        self.kept = set(traced.program.outputs)
-        self.device_of: Dict[int, int] = {}
+        self.own, users = program.made_by, program.users
+        #: Of each buffer on each device: how often it will still be used.
+        self.uses: Counter[Tuple[int, int]] = collections.Counter(
+            (buffer, self._where(buffer, kernel))
+            for buffer in self.creators
+            for kernel in users[buffer]
+        )
+        sent = [buffer for buffer, _ in sends or ()]
+        returned = self.creators.keys() & program.outputs
+        self.uses.update((buffer, self.home(buffer)) for buffer in sent)
+        self.uses.update((buffer, self.home(buffer)) for buffer in returned)
 
-    def begin(self, kernel: int, device: int) -> None:
+    def home(self, buffer: int) -> int:
+        """The device that makes it."""
+        return self.place[self.creators[buffer]]
+
+    def _where(self, buffer: int, kernel: int) -> int:
+        """The device on which the kernel finds it."""
+        return self.home(buffer) if self.is_shared else self.place[kernel]
+
+    def begin(self, kernel: int) -> None:
         with self.lock:
             for buffer in self.own.get(kernel, ()):
-                self.device_of[buffer] = device
-                self._add(device, self.traced.program.buffers[buffer].bytes)
+                self._add(self.place[kernel], self.buffers[buffer].bytes)
 
     def end(self, kernel: int) -> List[int]:
-        """Buffers that nobody needs any more."""
-        accesses = self.traced.program.kernels[kernel]
+        """Buffers that nobody needs any more, where the kernel found them."""
+        accesses = self.kernels[kernel]
         touched = {a.buffer for a in accesses.reads + accesses.writes}
-        dead = []
         with self.lock:
-            for buffer in touched & self.device_of.keys():
-                self.readers[buffer] -= 1
-                if self.readers[buffer] == 0 and buffer not in self.kept:
-                    size = self.traced.program.buffers[buffer].bytes
-                    self._add(self.device_of[buffer], -size)
-                    dead.append(buffer)
-        return dead
+            return [
+                buffer
+                for buffer in touched & self.creators.keys()
+                if self._is_last_use(buffer, self._where(buffer, kernel))
+            ]
+
+    def send(self, buffer: int, device: int) -> bool:
+        """Whether the device that has made it does not need it any more."""
+        self._add(device, self.buffers[buffer].bytes)
+        return self._is_last_use(buffer, self.home(buffer))
+
+    def _is_last_use(self, buffer: int, device: int) -> bool:
+        self.uses[buffer, device] -= 1
+        is_last = self.uses[buffer, device] == 0
+        if is_last:
+            self._add(device, -self.buffers[buffer].bytes)
+        return is_last
 
     def _add(self, device: int, count: int) -> None:
         self.bytes[device] += count
@@ -98,7 +137,7 @@ class _ThreadRun:
     def __init__(self, threads: Threads, args: List[Any]):
         self.threads, self.traced = threads, threads.traced
         self.env = self.traced.inputs(args)
-        self.held = _Held(self.traced, threads.devices)
+        self.held = _Held(self.traced, threads.place, threads.devices)
         self.done = [threading.Event() for _ in self.traced.kernels]
         self.failures: List[BaseException] = []
         #: Host nodes fill the table of values; one thread at a time.
@@ -143,7 +182,7 @@ class _ThreadRun:
 
     def _run(self, kernel: int) -> None:
         node = self.traced.kernels[kernel]
-        self.held.begin(kernel, self.threads.place[kernel])
+        self.held.begin(kernel)
         with self.lock:
             args, kwargs = torch.fx.map_arg(
                 (node.args, dict(node.kwargs)),
@@ -162,13 +201,14 @@ class Devices:
     def __init__(
         self,
         traced: Traced,
-        order: Sequence[int],
+        steps: Sequence[Step],
         place: Sequence[int],
         devices: Sequence[torch.device],
     ):
         if len(set(place)) > 1 or traced.written_inputs:
             _check_writes(traced)
-        self.traced, self.order, self.place = traced, list(order), list(place)
+        self.traced, self.steps, self.place = traced, list(steps), list(place)
+        self.sends = [step for step in steps if isinstance(step, tuple)]
         self.devices = [torch.device(d) for d in devices]
         self.streams = [_stream(d) for d in self.devices]
         self.copies = [_stream(d) for d in self.devices]
@@ -177,8 +217,11 @@ class Devices:
     def __call__(self, args: Sequence[Any]) -> List[Any]:
         run = _DeviceRun(self, list(args))
         with torch.no_grad():
-            for kernel in self.order:
-                run.launch(kernel)
+            for step in self.steps:
+                if isinstance(step, tuple):
+                    run.send(*step)
+                else:
+                    run.launch(step)
             results = run.results()
         self.peak_bytes = run.held.peak
         return results
@@ -210,10 +253,14 @@ class _DeviceRun:
         #: Values by device: what a device has made or was sent.
         self.env: List[Dict[Node, Any]] = [{} for _ in devices.devices]
         self.given = self.traced.inputs(args)
-        self.held = _Held(self.traced, len(devices.devices))
+        self.held = _Held(
+            self.traced, devices.place, len(devices.devices), devices.sends
+        )
         #: The device of each result, and when it is made.
         self.made: Dict[Node, int] = {}
         self.events: Dict[Node, Any] = {}
+        #: When copies are there that no kernel of the device has used.
+        self.arrivals: Dict[Tuple[Node, int], Any] = {}
         for stream in (*devices.streams, *devices.copies):
             if stream is not None:
                 stream.wait_stream(torch.cuda.current_stream(stream.device))
@@ -221,7 +268,7 @@ class _DeviceRun:
     def launch(self, kernel: int) -> None:
         device = self.d.place[kernel]
         node = self.traced.kernels[kernel]
-        self.held.begin(kernel, device)
+        self.held.begin(kernel)
         args, kwargs = torch.fx.map_arg(
             (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
         )
@@ -233,32 +280,42 @@ class _DeviceRun:
         event = _event(self.d.streams[device])
         for made in (node, *self.traced.parts(node)):
             self.made[made], self.events[made] = device, event
-        for buffer in self.held.end(kernel):
-            for env in self.env:
-                self.traced.release([buffer], env)
+        self.traced.release(self.held.end(kernel), self.env[device])
+
+    def send(self, buffer: int, device: int) -> None:
+        home = self.held.home(buffer)
+        for node in self.traced.nodes_in.get(buffer, ()):
+            if node in self.made and node in self.env[home] and _is_used(node):
+                self._send(node, self.env[home][node], self.events[node], device)
+        if self.held.send(buffer, device):
+            self.traced.release([buffer], self.env[home])
 
     def fetch(self, node: Node, device: int) -> Any:
         """The node's value on a device; copied there if need be."""
         env = self.env[device]
         if node in env:
-            return env[node]
-        if node in self.given:
-            env[node] = self._send(self.given[node], None, device)
+            pass
+        elif node in self.given:
+            self._send(node, self.given[node], None, device)
         elif node in self.made:
             value = self.env[self.made[node]][node]
-            env[node] = self._send(value, self.events[node], device)
+            self._send(node, value, self.events[node], device)
         else:
             args, kwargs = torch.fx.map_arg(
                 (node.args, dict(node.kwargs)), lambda n: self.fetch(n, device)
             )
             env[node] = self.traced.run(node, args, kwargs)
+        arrival = self.arrivals.pop((node, device), None)
+        if arrival is not None:
+            self.d.streams[device].wait_event(arrival)
         return env[node]
 
-    def _send(self, value: Any, event: Any, device: int) -> Any:
-        """The value on a device, after the event that says it is made."""
+    def _send(self, node: Node, value: Any, event: Any, device: int) -> None:
+        """The value to a device, after the event that says it is made."""
         stream = self.d.copies[device]
         if stream is None:
-            return _copied(value, self.d.devices[device])
+            self.env[device][node] = _copied(value, self.d.devices[device])
+            return
         with torch.cuda.stream(stream):
             if event is not None:
                 stream.wait_event(event)
@@ -266,8 +323,8 @@ class _DeviceRun:
         # Each is of one stream's memory and used on the other.
         _record(value, stream)
         _record(sent, self.d.streams[device])
-        self.d.streams[device].wait_stream(stream)
-        return sent
+        self.env[device][node] = sent
+        self.arrivals[node, device] = _event(stream)
 
     def results(self) -> List[Any]:
         """On the device that made them; the host's current streams wait."""
@@ -287,6 +344,11 @@ class _DeviceRun:
                 return 0
             node = inputs[0]
         return self.made[node]
+
+
+def _is_used(node: Node) -> bool:
+    """Whether somebody takes the value itself, not one of several results in it."""
+    return any(user.target is not operator.getitem for user in node.users)
 
 
 def _record(value: Any, stream: torch.cuda.Stream) -> None:

@@ -328,13 +328,14 @@ class _DeviceRun:
 
     def results(self) -> List[Any]:
         """On the device that made them; the host's current streams wait."""
-        for stream in self.d.streams:
-            if stream is not None:
-                torch.cuda.current_stream(stream.device).wait_stream(stream)
-        return [
+        found = [
             self.fetch(r, self._home(r)) if isinstance(r, Node) else r
             for r in self.traced.result_nodes
         ]
+        for stream in self.d.streams:
+            if stream is not None:
+                torch.cuda.current_stream(stream.device).wait_stream(stream)
+        return found
 
     def _home(self, node: Node) -> int:
         """The device that has the value, or what it is a view of."""

@@ -503,10 +503,13 @@ def test_a_tensor_that_is_written_is_a_buffer(function, train):
     lambda m, a: m.f(a)[a[:, 0] > 0],
     ctc,
 ])
-def test_models_that_need_values_are_refused(function, train):
+def test_models_that_need_values_are_refused(function, train, capfd):
     model = Calls(function, f=nn.Linear(8, 8))
+    before = dict(vars(model))
     with pytest.raises(ValueError, match="a value of a tensor decides"):
         rt.capture(model, (X,), train=train, costs="h200")
+    assert vars(model) == before
+    assert "def forward" not in capfd.readouterr().err  # what was traced so far
 
 
 @dataclasses.dataclass

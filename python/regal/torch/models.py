@@ -9,6 +9,7 @@ call, as in the model itself.
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 from typing import Any, Dict, Iterator, List, Tuple
 
@@ -71,22 +72,35 @@ def check_inputs(model: torch.nn.Module, call: Call) -> None:
 
 
 @contextlib.contextmanager
-def _known_results(model: torch.nn.Module) -> Iterator[None]:
-    """Inside, results whose tensors torch.export would not find are refused."""
+def _watched(model: torch.nn.Module) -> Iterator[None]:
+    """Inside, the model itself refuses values that decide what runs, because
+    torch.export would first print all that it has traced, and results whose tensors
+    torch.export would not find."""
+    forward, own = model.forward, vars(model)
 
-    def check(_model: torch.nn.Module, _args: Any, result: Any) -> None:
-        for leaf in pytree.tree_leaves(result):
-            if not isinstance(leaf, torch.Tensor) and _has_tensors(leaf):
-                raise Refused(
-                    f"the model returns a {type(leaf).__name__} with tensors: "
-                    + _REGISTER
-                )
+    @functools.wraps(forward)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        with without_values():
+            result = forward(*args, **kwargs)
+        _check_result(result)
+        return result
 
-    handle = model.register_forward_hook(check)
+    before = own.get("forward")
+    own["forward"] = watched
     try:
         yield
     finally:
-        handle.remove()
+        own["forward"] = before
+        if before is None:
+            del own["forward"]
+
+
+def _check_result(result: Any) -> None:
+    for leaf in pytree.tree_leaves(result):
+        if not isinstance(leaf, torch.Tensor) and _has_tensors(leaf):
+            raise Refused(
+                f"the model returns a {type(leaf).__name__} with tensors: {_REGISTER}"
+            )
 
 
 def check_graph(gm: torch.fx.GraphModule) -> None:
@@ -160,7 +174,7 @@ def exported(model: torch.nn.Module, call: Call) -> Model:
     with no_graph, torch.no_grad(), without_values(), right_states():
         args, kwargs = _apart(model, call)
         as_before = attributes.kept(model)
-        with _known_results(model), as_before as replaced, _same_buffers(model):
+        with _watched(model), as_before as replaced, _same_buffers(model):
             found = torch.export.export(model, args, kwargs, strict=False)
         if attributes.is_any_of(found.constants.values(), replaced):
             raise Refused(attributes.WRITTEN)

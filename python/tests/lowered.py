@@ -253,6 +253,28 @@ def lower_function(name, function, args):
     show(name, _fused(gm, given))
 
 
+def lower_views_of_a_part(x):
+    """Of an argument that lies behind another tensor, and of another type."""
+    from regal.torch.captured import _fused
+
+    with MODE:
+        given = on_gpu(x)
+        gm = make_fx(lambda x: [x.t() @ x, (x + 1).view(torch.int32)])(given)
+    traced = _fused(gm, [given])
+    whole = torch.arange(2.0 * x.numel())
+    part = whole[x.numel():].view(x.shape)
+    (product,) = [n for n in traced.kernels if "mm" in n.name]
+    env = traced.inputs([part])
+    print(json.dumps({
+        "name": "part",
+        "is_right": [
+            torch.equal(traced.value(found, env), expected)
+            for found, expected in zip(product.args, (part.t(), part))
+        ],
+        "types": [str(traced.values[r].dtype) for r in traced.result_nodes],
+    }), flush=True)
+
+
 def tuned(kernels, *args, **kwargs):
     """Times of max-autotune: the first one is the fastest."""
     return {kernel: float(at) for at, kernel in enumerate(kernels)}
@@ -321,6 +343,7 @@ def main():
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
     lower_function("user", with_a_kernel_of_the_user, (x, x))
+    lower_views_of_a_part(x)
     plan_on_another_gpu(x)
     lower_with_max_autotune(torch.randn(8, 8))
 

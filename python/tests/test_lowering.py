@@ -111,6 +111,12 @@ def test_a_kernel_of_the_user_is_waited_for_where_it_writes(lowered):
     assert user["written"] == []  # no input
 
 
+def test_views_begin_where_their_tensor_does_and_have_a_type(lowered):
+    """A parameter may be a part of another tensor."""
+    assert lowered["part"]["is_right"] == [True, True]
+    assert lowered["part"]["types"] == ["torch.float32", "torch.int32"]
+
+
 def test_a_function_that_max_autotune_chooses_writes_its_result(lowered):
     """It is no op of aten."""
     tuned = lowered["tuned"]

@@ -12,6 +12,8 @@ Inductor can write its wrapper as an FX graph instead of Python source
   kernels are submitted while the graph is made, and awaited at its end.
 - It looks for the result of an op of the user's that has none.
 - It allocates on the GPU that is selected.
+- It takes views from where the memory of a tensor begins, as of the tensor's type.
+  Here they are from where the tensor begins, and have a type of their own.
 - It takes no functions of Inductor's own that are no ops (`bias_addmm`, which
   max-autotune may choose), and no kernels of the user's with floating arguments.
 
@@ -232,6 +234,19 @@ def _own_function(name: str) -> Callable:
     return getattr(function, "default", function)
 
 
+def part_of(
+    tensor: torch.Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    offset: int,
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """A view; the tensor may be a part of another one, as parameters are that lie
+    side by side."""
+    part = tensor.as_strided(size, stride, tensor.storage_offset() + offset)
+    return part.view(dtype)
+
+
 class _Converter(wrapper_fxir.FxConverter):
     def _generate_kernel_definition(self, line: Any) -> None:
         body, can_be_early = _waiting_first(line.kernel_name, line.kernel_body)
@@ -257,6 +272,24 @@ class _Converter(wrapper_fxir.FxConverter):
         )
         node.name = buffer.get_name()
         self._record_allocation(buffer, node)
+
+    def _generate_reinterpret_helper(
+        self, input_buffer: Any, result_buffer: Any, layout: Any
+    ) -> None:
+        sizes = (layout.size, layout.stride)
+        if isinstance(layout, ir.NonOwningLayout):
+            layout = layout.view.get_layout()
+        node = self.gm.graph.call_function(
+            part_of,
+            (
+                self.buffer_to_node[input_buffer.get_name()],
+                *map(self._generate_sym_nodes, sizes),
+                self._generate_sym_node(layout.offset),
+                layout.dtype,
+            ),
+        )
+        node.name = result_buffer.get_name()
+        self._record_allocation(result_buffer, node)
 
     def _generate_triton_call(self, line: Any) -> None:
         launch = self.kernels[line.kernel_name]

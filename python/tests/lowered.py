@@ -275,6 +275,12 @@ def lower_views_of_a_part(x):
     }), flush=True)
 
 
+def lower_a_kernel_with_two_orders_of_loops(x):
+    """Usual for large tensors; here for any."""
+    with torch._inductor.config.patch("triton.mix_order_reduction_non_strict_mode", True):
+        lower("two orders", nn.Sequential(nn.Linear(24, 24), nn.LayerNorm(24)), (x,), True)
+
+
 def tuned(kernels, *args, **kwargs):
     """Times of max-autotune: the first one is the fastest."""
     return {kernel: float(at) for at, kernel in enumerate(kernels)}
@@ -344,6 +350,8 @@ def main():
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
     lower_function("user", with_a_kernel_of_the_user, (x, x))
     lower_views_of_a_part(x)
+    lower_function("spectral", lambda x: [torch.fft.fft2(x).real + 1], (x,))
+    lower_a_kernel_with_two_orders_of_loops(torch.randn(64, 24))
     plan_on_another_gpu(x)
     lower_with_max_autotune(torch.randn(8, 8))
 

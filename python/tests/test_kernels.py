@@ -81,6 +81,33 @@ def test_functions_of_inductors_that_are_no_ops_write_their_result():
     assert traced.program.dependencies == [[], [0]]
 
 
+def test_text_that_is_no_op_is_refused():
+    """With what it says; other lines are left as they are."""
+    for text, names in (
+        ("buf0.zero_()", ("buf0",)),
+        ("buf9.copy_(buf0, False)", ("buf9", "buf0")),
+    ):
+        assert inductor._as_line(text).names == names
+    line = inductor._as_line(
+        "buf8 = workspace_0[1 * (4) * (24) : (1 + 1) * (4) * (24)]"
+        ".view(4, 24).amax(dim=0).view([24]).to(torch.bfloat16)"
+    )
+    assert (line.name, line.workspace) == ("buf8", "workspace_0")
+    assert line.size == [4, 24] and line.offset == 96
+    assert line.op == torch.ops.aten.amax.default
+    assert inductor._as_line(line) is line
+    with pytest.raises(inductor.Unsupported, match=r"text: buf0.resize_\(3\)"):
+        inductor._as_line("buf0.resize_(3)")
+
+
+def test_conditional_parts_are_refused():
+    """What decides about them would be read on the host."""
+    codegen = object.__new__(inductor.PlannedCodegen)
+    codegen.subgms = {"true_graph_0": torch.fx.GraphModule({}, torch.fx.Graph())}
+    with pytest.raises(inductor.Unsupported, match="conditional or looping"):
+        codegen._generate(is_inference=True)
+
+
 def test_settings_that_a_plan_cannot_have_are_taken_back(monkeypatch):
     """Inductor's own CUDA graph around a plan, say."""
     from torch._inductor import config

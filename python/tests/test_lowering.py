@@ -117,6 +117,28 @@ def test_views_begin_where_their_tensor_does_and_have_a_type(lowered):
     assert lowered["part"]["types"] == ["torch.float32", "torch.int32"]
 
 
+def test_a_copy_of_complex_numbers_is_a_kernel(lowered):
+    """Inductor writes it as text."""
+    spectral = lowered["spectral"]
+    assert spectral["kernels"][0].startswith("copy_")
+    (copy,) = spectral["writes"][0]
+    assert copy in spectral["reads"][1] and spectral["dependencies"][1] == [0]
+
+
+def test_rows_that_blocks_have_left_are_summed_up(lowered):
+    """Of the gradients of a normalisation: by text, too."""
+    orders = lowered["two orders"]
+    sums = [at for at, name in enumerate(orders["kernels"]) if name.startswith("sum_")]
+    assert len(sums) == 2
+    ((workspace,), (same,)) = (orders["reads"][at] for at in sums)
+    (writer,) = [
+        at for at, found in enumerate(orders["writes"]) if workspace in found
+    ]
+    assert same == workspace and "triton" in orders["kernels"][writer]
+    assert all(orders["dependencies"][at] == [writer] for at in sums)
+    assert len({tuple(orders["writes"][at]) for at in sums}) == 2
+
+
 def test_a_function_that_max_autotune_chooses_writes_its_result(lowered):
     """It is no op of aten."""
     tuned = lowered["tuned"]

@@ -14,6 +14,8 @@ Inductor can write its wrapper as an FX graph instead of Python source
 - It allocates on the GPU that is selected.
 - It takes views from where the memory of a tensor begins, as of the tensor's type.
   Here they are from where the tensor begins, and have a type of their own.
+- It knows no lines of text, such as copies of complex numbers and sums of what the
+  blocks of a kernel have added up.
 - It takes no functions of Inductor's own that are no ops (`bias_addmm`, which
   max-autotune may choose), and no kernels of the user's with floating arguments.
 
@@ -167,28 +169,86 @@ def _role(name: str, mutated: set) -> str:
     return "rw"
 
 
-class _ZeroLine(wrapper.WrapperLine):
-    """``name.zero_()``, which Inductor writes as text."""
+class _OpLine(wrapper.WrapperLine):
+    """An op that Inductor writes as text, and the names of its arguments."""
 
-    def __init__(self, name: str):
-        self.name = name
+    def __init__(self, op: Any, *names: str):
+        self.op, self.names = op, names
 
     def codegen_fx(self, converter):
-        def generate(line: "_ZeroLine") -> None:
-            converter.gm.graph.call_function(
-                torch.ops.aten.zero_.default,
-                (converter.buffer_to_node[line.name],),
-            )
+        def generate(line: "_OpLine") -> None:
+            nodes = [converter.buffer_to_node[name] for name in line.names]
+            if len({_device_of(node) for node in nodes}) > 1:
+                raise Unsupported(f"{line.names[1]} is copied to another device")
+            converter.gm.graph.call_function(line.op, tuple(nodes))
 
         return generate
+
+
+class _PartialsLine(wrapper.WrapperLine):
+    """One of the reductions of a kernel with two orders of loops: each of its
+    blocks has left a row of partial results in the kernel's workspace."""
+
+    def __init__(
+        self, name: str, workspace: str, place: str, rows: str, columns: str,
+        kind: str,
+    ):
+        self.name, self.workspace, self.op = name, workspace, _REDUCTIONS[kind]
+        self.size = [int(rows), int(columns)]
+        self.offset = int(place) * int(rows) * int(columns)
+
+    def codegen_fx(self, converter):
+        return functools.partial(type(self)._generate, converter=converter)
+
+    def _generate(self, converter: Any) -> None:
+        layout = V.graph.get_buffer(self.name).get_output_spec()
+        if isinstance(layout, ir.NonOwningLayout):
+            raise Unsupported(f"{self.name}, a part of a buffer, is summed up")
+        call, aten = converter.gm.graph.call_function, torch.ops.aten
+        workspace = converter.buffer_to_node[self.workspace]
+        rows = (self.size, [self.size[1], 1], self.offset, torch.float32)
+        partials = call(part_of, (workspace, *rows))
+        node = call(self.op, (partials, 0))
+        if layout.dtype != torch.float32:
+            node = call(aten._to_copy.default, (node,), {"dtype": layout.dtype})
+        sizes = converter._generate_sym_nodes(layout.size)
+        node = call(aten.view.default, (node, sizes))
+        node.name = self.name
+        converter.buffer_to_node[self.name] = node
+
+
+_REDUCTIONS = {
+    "sum": torch.ops.aten.sum.dim_IntList,
+    "prod": torch.ops.aten.prod.dim_int,
+    "amin": torch.ops.aten.amin.default,
+    "amax": torch.ops.aten.amax.default,
+}
+
+#: Text by what it means.
+_TEXT: Dict[str, Callable] = {
+    r"(\w+)\.zero_\(\);?": functools.partial(
+        _OpLine, torch.ops.aten.zero_.default
+    ),
+    r"(\w+)\.copy_\((\w+), (?:True|False)\);?": functools.partial(
+        _OpLine, torch.ops.aten.copy_.default
+    ),
+    r"(\w+) = (\w+)\[(\d+) \* \(?(\d+)\)? \* \(?(\d+)\)? : [^]]*\]"
+    r"\.view\(\d+, \d+\)\.(sum|prod|amin|amax)\(dim=0\).*": _PartialsLine,
+}
+
+
+def _device_of(node: torch.fx.Node) -> Any:
+    return getattr(node.meta.get("val"), "device", None)
 
 
 def _as_line(line: Any) -> Any:
     """Text that has a meaning for us, as a line that can be converted."""
     if isinstance(line, str):
-        match = re.fullmatch(r"(\w+)\.zero_\(\);?", line.strip())
-        if match:
-            return _ZeroLine(match.group(1))
+        for pattern, make in _TEXT.items():
+            match = re.fullmatch(pattern, line.strip())
+            if match:
+                return make(*match.groups())
+        raise Unsupported(f"Inductor writes it as text: {line.strip()}")
     return line
 
 
@@ -291,6 +351,11 @@ class _Converter(wrapper_fxir.FxConverter):
         node.name = result_buffer.get_name()
         self._record_allocation(result_buffer, node)
 
+    def _generate_kernel_call(self, line: Any) -> None:
+        if not line.triton:
+            raise Unsupported(f"{line.kernel_name} runs on the CPU")
+        super()._generate_kernel_call(line)
+
     def _generate_triton_call(self, line: Any) -> None:
         launch = self.kernels[line.kernel_name]
         raw_args = line.raw_args or ()
@@ -336,6 +401,8 @@ class PlannedCodegen(wrapper_fxir.WrapperFxCodegen):
     receiver: Optional[Callable[[torch.fx.GraphModule], Callable]] = None
 
     def _generate(self, is_inference: bool):
+        if self.subgms:  # a recording cannot read what decides about them
+            raise Unsupported("the graph has conditional or looping parts")
         self.run_wrapper_ir_passes(is_inference)
         prologue = "\n".join([self.imports.getvalue(), self.header.getvalue()])
         gm = _Converter(
@@ -349,8 +416,6 @@ class PlannedCodegen(wrapper_fxir.WrapperFxCodegen):
         return common.FileBackedGraphModule(gm, self.compile_graph(gm)), None
 
     def compile_graph(self, gm: torch.fx.GraphModule) -> Callable:
-        if self.is_subgraph or type(self).receiver is None:
-            raise Unsupported("the graph has conditional or looping parts")
         for node in gm.graph.nodes:
             if isinstance(node.target, TritonLaunch):
                 node.target.kernel  # waits for its compilation

@@ -257,9 +257,13 @@ def lower_views_of_a_part(x):
     """Of an argument that lies behind another tensor, and of another type."""
     from regal.torch.captured import _fused
 
+    def products(x):
+        product = x.t() @ x
+        return [product, product.view(torch.int32)]
+
     with MODE:
         given = on_gpu(x)
-        gm = make_fx(lambda x: [x.t() @ x, (x + 1).view(torch.int32)])(given)
+        gm = make_fx(products)(given)
     traced = _fused(gm, [given])
     whole = torch.arange(2.0 * x.numel())
     part = whole[x.numel():].view(x.shape)

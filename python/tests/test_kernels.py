@@ -83,11 +83,11 @@ def test_functions_of_inductors_that_are_no_ops_write_their_result():
 
 def test_text_that_is_no_op_is_refused():
     """With what it says; other lines are left as they are."""
-    for text, names in (
+    for text, arguments in (
         ("buf0.zero_()", ("buf0",)),
         ("buf9.copy_(buf0, False)", ("buf9", "buf0")),
     ):
-        assert inductor._as_line(text).names == names
+        assert inductor._as_line(text).arguments == arguments
     line = inductor._as_line(
         "buf8 = workspace_0[1 * (4) * (24) : (1 + 1) * (4) * (24)]"
         ".view(4, 24).amax(dim=0).view([24]).to(torch.bfloat16)"
@@ -98,6 +98,27 @@ def test_text_that_is_no_op_is_refused():
     assert inductor._as_line(line) is line
     with pytest.raises(inductor.Unsupported, match=r"text: buf0.resize_\(3\)"):
         inductor._as_line("buf0.resize_(3)")
+
+
+def test_a_copy_that_is_text_may_be_of_a_view():
+    gm = torch.fx.GraphModule({}, torch.fx.Graph())
+    to, source = (gm.graph.placeholder(name) for name in ("buf6", "buf7"))
+    to.meta["val"], source.meta["val"] = torch.empty(2, 3), torch.empty(6)
+    gm._register_create_node_hook(lambda node: node.meta.update(to.meta))
+    converter = types.SimpleNamespace(
+        gm=gm, buffer_to_node={"buf6": to, "buf7": source}
+    )
+    line = inductor._as_line(
+        "buf6.copy_(reinterpret_tensor(buf7, (2, 3), (1, 2), 0), False)"
+    )
+    line.codegen_fx(converter)(line)
+    gm.graph.output(to)
+    gm.recompile()
+    expected = torch.tensor([[0.0, 2, 4], [1, 3, 5]])
+    assert torch.equal(gm(torch.zeros(2, 3), torch.arange(6.0)), expected)
+    line = inductor._as_line("buf6.copy_(buf7[0], False)")
+    with pytest.raises(inductor.Unsupported, match=r"text: buf7\[0\]"):
+        line.codegen_fx(converter)(line)
 
 
 def test_conditional_parts_are_refused():

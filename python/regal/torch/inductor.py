@@ -25,6 +25,7 @@ convert raises ``Unsupported``; the caller then uses plain Inductor.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import functools
@@ -170,19 +171,37 @@ def _role(name: str, mutated: set) -> str:
 
 
 class _OpLine(wrapper.WrapperLine):
-    """An op that Inductor writes as text, and the names of its arguments."""
+    """An op that Inductor writes as text, and its arguments, which are text, too."""
 
-    def __init__(self, op: Any, *names: str):
-        self.op, self.names = op, names
+    def __init__(self, op: Any, *arguments: str):
+        self.op, self.arguments = op, arguments
 
     def codegen_fx(self, converter):
         def generate(line: "_OpLine") -> None:
-            nodes = [converter.buffer_to_node[name] for name in line.names]
-            if len({_device_of(node) for node in nodes}) > 1:
-                raise Unsupported(f"{line.names[1]} is copied to another device")
+            nodes = [_node_of(converter, text) for text in line.arguments]
+            if len({node.meta["val"].device for node in nodes}) > 1:
+                raise Unsupported(f"{line.arguments[1]} is copied to another device")
             converter.gm.graph.call_function(line.op, tuple(nodes))
 
         return generate
+
+
+#: A view, as text.
+_VIEW = re.compile(r"reinterpret_tensor\((\w+), (\([^)]*\)), (\([^)]*\)), (\d+)\)")
+
+
+def _node_of(converter: Any, text: str) -> torch.fx.Node:
+    view = _VIEW.fullmatch(text)
+    node = converter.buffer_to_node.get(view[1] if view else text)
+    if node is None:
+        raise Unsupported(f"Inductor has as text: {text}")
+    if view is None:
+        return node
+    size, stride, offset = map(ast.literal_eval, view.groups()[1:])
+    dtype = node.meta["val"].dtype
+    return converter.gm.graph.call_function(
+        part_of, (node, size, stride, offset, dtype)
+    )
 
 
 class _PartialsLine(wrapper.WrapperLine):
@@ -229,16 +248,12 @@ _TEXT: Dict[str, Callable] = {
     r"(\w+)\.zero_\(\);?": functools.partial(
         _OpLine, torch.ops.aten.zero_.default
     ),
-    r"(\w+)\.copy_\((\w+), (?:True|False)\);?": functools.partial(
+    r"(\w+)\.copy_\((.+), (?:True|False)\);?": functools.partial(
         _OpLine, torch.ops.aten.copy_.default
     ),
     r"(\w+) = (\w+)\[(\d+) \* \(?(\d+)\)? \* \(?(\d+)\)? : [^]]*\]"
     r"\.view\(\d+, \d+\)\.(sum|prod|amin|amax)\(dim=0\).*": _PartialsLine,
 }
-
-
-def _device_of(node: torch.fx.Node) -> Any:
-    return getattr(node.meta.get("val"), "device", None)
 
 
 def _as_line(line: Any) -> Any:

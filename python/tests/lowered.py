@@ -22,6 +22,7 @@ from torch import nn
 from torch._dynamo.device_interface import CudaInterface
 from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 from torch._inductor.select_algorithm import AlgorithmSelectorCache
+from torch.nn.attention.flex_attention import flex_attention
 from torch.fx.experimental.proxy_tensor import make_fx
 from triton.backends.compiler import GPUTarget
 
@@ -87,6 +88,7 @@ def pretend():
         (CachingAutotuner, "precompile", None),
     ):
         setattr(owner, name, staticmethod(returning(value)))
+    torch.utils._triton.has_triton.cache_clear()  # Dynamo has asked
     triton.runtime.driver.set_active(Driver())
     triton_helpers.set_driver_to_gpu = returning(None)
     fake_tensor.init_gpu_context = returning(None)
@@ -160,6 +162,14 @@ class Tripled(nn.Module):
         return to + 1
 
 
+class Attending(nn.Module):
+    """By a template of Inductor's that writes two arguments."""
+
+    def forward(self, x):
+        found, logarithm = flex_attention(x.sin(), x.cos(), x, return_lse=True)
+        return found, logarithm + 1
+
+
 class Normed(nn.Module):
     """Writes running means."""
 
@@ -176,7 +186,10 @@ def lower(name, model, args, train, inside=False):
 
     :param inside: kernels write what the model writes, as in `OneGraph`.
     """
-    from regal.torch.captured import _fused
+    show(name, fused_on_gpu(*graph_of(model, args, train, inside)))
+
+
+def graph_of(model, args, train=False, inside=False):
     from regal.torch.calls import Call
     from regal.torch.joint import joint
     from regal.torch.models import exported
@@ -184,12 +197,17 @@ def lower(name, model, args, train, inside=False):
 
     call = Call(args, None)
     program = joint(model, call, None) if train else exported(model, call)
-    gm, values = closed(program)[:2] if inside else program[:2]
+    return closed(program)[:2] if inside else program[:2]
+
+
+def fused_on_gpu(gm, values):
+    from regal.torch.captured import _fused
+
     for node in gm.graph.nodes:
         if "device" in node.kwargs:
             node.kwargs = {**node.kwargs, "device": GPU}
     gm.recompile()
-    show(name, _fused(gm, [on_gpu(value) for value in values]))
+    return _fused(gm, [on_gpu(value) for value in values])
 
 
 def show(name, traced):
@@ -340,6 +358,7 @@ def on_gpu(value):
 
 
 def main():
+    attending = graph_of(Attending(), (torch.randn(1, 2, 128, 16),))  # by Dynamo
     pretend()
     x, image = torch.randn(4, 8), torch.randn(2, 4, 9, 9)
     refuse_a_model_on_the_cpu(x)
@@ -353,6 +372,7 @@ def main():
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
     lower_function("user", with_a_kernel_of_the_user, (x, x))
+    show("attending", fused_on_gpu(*attending))
     lower_views_of_a_part(x)
     lower_function("spectral", lambda x: [torch.fft.fft2(x).real + 1], (x,))
     lower_a_kernel_with_two_orders_of_loops(torch.randn(64, 24))

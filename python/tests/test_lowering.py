@@ -111,6 +111,19 @@ def test_a_kernel_of_the_user_is_waited_for_where_it_writes(lowered):
     assert user["written"] == []  # no input
 
 
+def test_a_template_is_waited_for_where_it_writes(lowered):
+    """Attention has a result, and writes an argument that a kernel after it
+    reads."""
+    kernels = lowered["attending"]["kernels"]
+    (at,) = [a for a, name in enumerate(kernels) if name.startswith("triton_tem")]
+    writes, reads = lowered["attending"]["writes"], lowered["attending"]["reads"]
+    (last,) = [a for a in range(at + 1, len(kernels)) if set(reads[a]) & set(writes[at])]
+    assert at in lowered["attending"]["dependencies"][last]
+    assert len(writes[at]) == 3 and lowered["attending"]["written"] == []
+    q, k, v = reads[at][:3]
+    assert not {q, k, v} & set(writes[at])
+
+
 def test_views_begin_where_their_tensor_does_and_have_a_type(lowered):
     """A parameter may be a part of another tensor."""
     assert lowered["part"]["is_right"] == [True, True]

@@ -79,6 +79,9 @@ _WAIT = "tl.extra.cuda.gdc_wait()"
 #: In the source of a kernel that the user wrote.
 _USERS_OWN = "@triton_heuristics.user_autotune"
 
+#: How names of a template's arguments begin.
+_OF_TEMPLATE = "arg_"
+
 #: What Inductor's own timing chose is not taken over: see `TritonLaunch.tune`.
 #: For max-autotune the same cache keeps what took minutes.
 UNTUNED = {"autotune_local_cache": False}
@@ -101,7 +104,7 @@ class TritonLaunch:
         #: Whether the user has written it: names say nothing of its arguments,
         #: and its signature has more of them than a launch.
         self.is_users = is_users
-        #: Of such a kernel: places of arguments that it writes.
+        #: Places of arguments that it writes and whose names do not say so.
         self.written: Set[int] = set()
         self._kernel: Any = None
 
@@ -153,6 +156,11 @@ class TritonLaunch:
             return ["rw" if at in self.written else "r" for at in range(count)]
         names = list(self.kernel.triton_meta["signature"])[:count]
         mutated = set(getattr(self.kernel, "mutated_arg_names", ()))
+        mutated |= {
+            name
+            for at, name in enumerate(names)
+            if at in self.written and name.startswith(_OF_TEMPLATE)
+        }
         return [_role(name, mutated) for name in names]
 
 
@@ -165,7 +173,7 @@ def _role(name: str, mutated: set) -> str:
         return "rw"
     if name.startswith("out_ptr"):
         return "w"
-    if name.startswith(("in_ptr", "arg_", "seed", "load_seed")):
+    if name.startswith(("in_ptr", _OF_TEMPLATE, "seed", "load_seed")):
         return "r"
     return "rw"
 
@@ -303,6 +311,22 @@ def _written_places(line: Any) -> Iterator[int]:
             yield place
 
 
+def _places_of_template(line: Any) -> Iterator[int]:
+    """Places of arguments that a kernel from a template writes: attention leaves
+    its sums of exponents in an argument. A name that another template of the graph
+    writes counts, too."""
+    written = {
+        name
+        for op in V.graph.operations
+        if isinstance(op, ir.TemplateBuffer)
+        for output in op.get_outputs()
+        for name in output.get_mutation_names()
+    }
+    for place, arg in enumerate(line.call_args):
+        if not written.isdisjoint(re.findall(r"\w+", str(arg))):
+            yield place
+
+
 def _own_function(name: str) -> Callable:
     """Of Inductor, by the name that its wrapper would call it by."""
     function = getattr(extern_kernels, name.rpartition(".")[2])
@@ -376,8 +400,8 @@ class _Converter(wrapper_fxir.FxConverter):
         raw_args = line.raw_args or ()
         if len(raw_args) != len(line.call_args):
             raw_args = [None] * len(line.call_args)
-        if launch.is_users:
-            launch.written.update(_written_places(line))
+        places = _written_places if launch.is_users else _places_of_template
+        launch.written.update(places(line))
         self.gm.graph.call_function(
             launch, tuple(map(self._argument, line.call_args, raw_args))
         )

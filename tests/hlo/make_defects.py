@@ -47,6 +47,11 @@ TEXTS = {
     "text_two_modules": HEAD + entry(P, "n = f32[8] negate(p)") + HEAD,
     "text_two_roots": HEAD + entry("ROOT " + P, "ROOT n = f32[8] negate(p)"),
     "text_empty_computation": HEAD + "ENTRY main {\n}\n",
+    "text_cut_in_signature": HEAD + "ENTRY main (p: f32[8]",
+    "text_behind_signatures": HEAD +
+    body("f (p: f32[8],\n   q: (f32[], f32[])) -> f32[8]{0}", P,
+         "ROOT n = f32[8]{0} negate(p)") +
+    "ENTRY main (p: f32[8]) -> f32[8] {\n  p = f33[8]{0} parameter(0)\n}\n",
     "text_tuples_too_deep": HEAD + entry(
         "p = " + "(" * 40 + "f32[]" + ")" * 40 + " parameter(0)"),
     # References.
@@ -90,6 +95,8 @@ TEXTS = {
             P, "ROOT c = f32[] call(p), to_apply=f"),
     "fusion_without_computation":
     HEAD + entry(P, "ROOT c = f32[8]{0} fusion(p), kind=kLoop"),
+    "while_body_empty": HEAD +
+    entry(P, "ROOT w = f32[8]{0} while(p), body={}, condition={}"),
     "while_without_body": HEAD + body("f", P, "ROOT t = pred[] constant(true)") +
     entry(P, "ROOT w = f32[8]{0} while(p), condition=f"),
     "while_result_differs": HEAD +

@@ -50,7 +50,10 @@ regal_status regal_hlo_text_names(regal_hlo_scanner *s, regal_hlo_names *list) {
 
 /* A while's body comes before its condition, whatever the text's order. */
 static regal_status read_body(regal_hlo_scanner *s, regal_hlo_names *call) {
+  uint32_t before = call->count;
   REGAL_TRY(regal_hlo_text_names(s, call));
+  if (call->count == before) /* body={} */
+    return REGAL_OK;
   const char *body = call->name[call->count - 1];
   for (uint32_t i = call->count - 1; i > 0; i--)
     call->name[i] = call->name[i - 1];

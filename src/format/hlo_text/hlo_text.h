@@ -70,6 +70,8 @@ typedef struct regal_hlo_scanner {
 
 regal_status regal_hlo_scan_fail(const regal_hlo_scanner *scanner,
                                  const char *expected);
+/* Goes on to a place further on in the text. */
+void regal_hlo_pass(regal_hlo_scanner *scanner, const char *to);
 /* Blanks, line ends and comments. */
 void regal_hlo_skip(regal_hlo_scanner *scanner);
 /* Whether the text goes on like this, after blanks; then passes it. */

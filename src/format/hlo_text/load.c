@@ -96,21 +96,23 @@ static regal_status keep_computation(regal_hlo_scanner *s,
 }
 
 /* The signature repeats what the instructions say. */
-static regal_status skip_signature(regal_hlo_scanner *s) {
-  regal_hlo_span ignored;
-  regal_hlo_shape result = {0};
-  if (regal_hlo_take(s, "(")) {
-    s->at--;
-    REGAL_TRY(regal_hlo_value_span(s, &ignored));
-    s->at = ignored.begin;
-    size_t depth = 0;
-    do {
-      depth += *s->at == '(';
-      depth -= *s->at == ')';
-      s->line += *s->at == '\n';
-      s->at++;
-    } while (depth && s->at < ignored.end);
+static regal_status skip_parameters(regal_hlo_scanner *s) {
+  size_t depth = 1;
+  const char *at = s->at;
+  for (; depth && at < s->end; at++) {
+    depth += *at == '(';
+    depth -= *at == ')';
   }
+  if (depth)
+    return regal_hlo_scan_fail(s, "brackets that are closed");
+  regal_hlo_pass(s, at);
+  return REGAL_OK;
+}
+
+static regal_status skip_signature(regal_hlo_scanner *s) {
+  regal_hlo_shape result = {0};
+  if (regal_hlo_take(s, "("))
+    REGAL_TRY(skip_parameters(s));
   if (regal_hlo_take(s, "->"))
     REGAL_TRY(regal_hlo_text_shape(s, 0, &result));
   return regal_hlo_expect(s, "{");

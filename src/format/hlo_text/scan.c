@@ -30,7 +30,7 @@ regal_status regal_hlo_scan_fail(const regal_hlo_scanner *s,
                     expected);
 }
 
-static void pass(regal_hlo_scanner *s, const char *to) {
+void regal_hlo_pass(regal_hlo_scanner *s, const char *to) {
   for (; s->at < to; s->at++)
     s->line += *s->at == '\n';
 }
@@ -59,9 +59,9 @@ void regal_hlo_skip(regal_hlo_scanner *s) {
   while (s->at < s->end) {
     const char *end;
     if (is_blank(*s->at) || *s->at == '\n')
-      pass(s, s->at + 1);
+      regal_hlo_pass(s, s->at + 1);
     else if ((end = comment_end(s)))
-      pass(s, end);
+      regal_hlo_pass(s, end);
     else
       break;
   }
@@ -198,7 +198,7 @@ regal_status regal_hlo_value_span(regal_hlo_scanner *s, regal_hlo_span *value) {
   }
   if (depth)
     return regal_hlo_scan_fail(s, "brackets that are closed");
-  pass(s, at);
+  regal_hlo_pass(s, at);
   while (at > value->begin && is_blank(at[-1]))
     at--;
   value->end = at;

@@ -96,7 +96,7 @@ static regal_status begin_waiting(regal_context *context, const char *name) {
                     name);
 }
 
-static bool may_block(const char *path) {
+bool regal_may_block(const char *path) {
   struct stat info;
   return !stat(path, &info) && !S_ISREG(info.st_mode);
 }
@@ -137,7 +137,7 @@ static regal_status inflate_in_place(regal_context *context, const char *name,
 
 static regal_status read_path(regal_context *context, const char *path,
                               regal_text *text) {
-  if (may_block(path)) /* a pipe that nobody writes to */
+  if (regal_may_block(path)) /* a pipe that nobody writes to */
     REGAL_TRY(begin_waiting(context, path));
   int file = open(path, O_RDONLY | O_CLOEXEC);
   set_waiting(context, 0);

@@ -62,6 +62,9 @@ void regal_name_beside(const char *path, int attempt, char *name,
  * itself where that cannot be said. */
 const char *regal_follow_links(const char *path, char target[PATH_MAX]);
 
+/* Whether there is a pipe or a device at the path: what is read of it may be
+ * waited for, and is there only once. */
+bool regal_may_block(const char *path);
 /* Reads a whole file ("-" is stdin) into `text`, which needs no init and holds
  * nothing on failure; the caller frees it. gzip and zstd are inflated, by their
  * magic number. What has more bytes than regal_max_input, or inflates to more

@@ -41,12 +41,13 @@ static write_fn *find_writer(const char *path) {
 
 static regal_exit convert_with_plan(regal_cli *cli) {
   regal_cli_subject subject = {0};
+  const char *graph = cli->argument[0];
   write_fn *write = find_writer(cli->options.output);
   if (!write)
     return regal_cli_fail(cli,
                           "with --plan the output (-o) ends in .onnx, .dot or "
                           ".svg");
-  if (write == write_onnx && !strcmp(cli->argument[0], "-"))
+  if (write == write_onnx && (!strcmp(graph, "-") || regal_cli_is_pipe(graph)))
     return regal_cli_fail(cli, "for an .onnx output, GRAPH must be a file");
   REGAL_CLI_TRY(cli, regal_cli_load_with_notes(cli));
   regal_exit code = regal_cli_load_subject(cli, cli->options.plan, &subject);

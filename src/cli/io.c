@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void regal_cli_say(const char *who, const char *message) {
@@ -101,6 +102,11 @@ regal_exit regal_cli_streams(regal_cli *cli, FILE **report) {
   }
   *report = user ? stderr : stdout;
   return REGAL_EXIT_OK;
+}
+
+bool regal_cli_is_pipe(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISFIFO(info.st_mode);
 }
 
 int regal_cli_columns(FILE *stream) {

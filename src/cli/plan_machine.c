@@ -115,6 +115,11 @@ regal_exit regal_cli_take_plan_options(regal_cli *cli, const char *path,
                                        regal_options *options, bool aloud) {
   regal_options file;
   list taken = {.text = ""}, conflicts = {.text = ""};
+  if (regal_cli_is_pipe(path))
+    return regal_cli_fail(cli,
+                          "%.400s: a plan is read more than once, which a pipe "
+                          "does not allow; give it as stdin (-)",
+                          path);
   regal_options_init(&file);
   regal_exit code = read_options(cli, path, &file);
   if (code == REGAL_EXIT_OK)

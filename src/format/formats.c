@@ -136,8 +136,13 @@ static regal_status load(regal_context *context, const regal_format *format,
   return status;
 }
 
-/* A trace is read once, and applied to the graph; readers see no --costs then.
- * What comes from stdin can be read only by them, as a CSV. */
+/* What can be read more than once may be a trace; a pipe is read by readers
+ * alone, as a CSV. */
+static bool may_be_trace(const char *path) {
+  return path[0] && strcmp(path, "-") != 0 && !regal_may_block(path);
+}
+
+/* A trace is applied to the graph, and readers see no --costs. */
 static regal_status load_with_costs(regal_context *context,
                                     const regal_format *format,
                                     const char *name, const void *bytes,
@@ -145,7 +150,7 @@ static regal_status load_with_costs(regal_context *context,
                                     regal_graph **graph) {
   regal_trace trace;
   bool is_trace = false;
-  if (options->costs[0] && strcmp(options->costs, "-") != 0)
+  if (may_be_trace(options->costs))
     REGAL_TRY(regal_trace_open(context, options->costs, &trace, &is_trace));
   if (!is_trace)
     return load(context, format, name, bytes, size, options, NULL, graph);

@@ -11,6 +11,7 @@
 
 #include "base/name_index.h"
 #include "base/text.h"
+#include "format/json/json.h"
 #include "graph/builder.h"
 
 typedef struct reader {
@@ -124,8 +125,14 @@ static regal_status read_rows(reader *reader, char *text, size_t size) {
 static regal_status read_file(reader *reader) {
   regal_text text;
   REGAL_TRY(regal_read_file(reader->context, reader->path, &text));
-  regal_status status =
-      text.size ? read_rows(reader, text.bytes, text.size) : REGAL_OK;
+  regal_status status = REGAL_OK;
+  if (text.size && regal_json_detect(text.bytes, text.size))
+    status = regal_fail(reader->context, REGAL_BAD_INPUT,
+                        "%s: a trace of torch.profiler must be a plain file, "
+                        "not a pipe",
+                        reader->path);
+  else if (text.size)
+    status = read_rows(reader, text.bytes, text.size);
   regal_text_free(&text);
   return status;
 }

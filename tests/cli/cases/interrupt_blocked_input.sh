@@ -2,7 +2,7 @@
 mkfifo never
 sleep 2 | timeout -k 5 -s INT 0.5 regal optimize graphs/diamond.pbtxt --start - -q
 echo "stdin: $?"
-timeout -k 5 -s TERM 0.5 regal optimize graphs/diamond.pbtxt --start never -q
+timeout -k 5 -s TERM 0.5 regal optimize graphs/diamond.pbtxt --costs never -q
 echo "fifo: $?"
 # ThreadSanitizer holds signals back while open() blocks.
 if grep -q __tsan_init "$(readlink -f "$(command -v regal)")"; then

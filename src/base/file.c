@@ -126,9 +126,11 @@ regal_status regal_read_open_file(regal_context *context, const char *name,
 /* Replaces compressed bytes by what they inflate to. */
 static regal_status inflate_in_place(regal_context *context, const char *name,
                                      regal_text *text) {
-  if (!regal_is_compressed(text->bytes, text->size))
-    return REGAL_OK;
   regal_text plain;
+  if (!regal_is_compressed(text->bytes, text->size)) {
+    regal_text_drop_mark(text);
+    return REGAL_OK;
+  }
   REGAL_TRY(regal_inflate(context, name, text->bytes, text->size, &plain));
   regal_text_free(text);
   *text = plain;

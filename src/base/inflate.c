@@ -220,11 +220,13 @@ regal_status regal_inflate(regal_context *context, const char *name,
     regal_text_append(text, bytes, size);
   if (text->failed)
     status = regal_fail_memory(context);
-  if (status != REGAL_OK)
+  if (status != REGAL_OK) {
     regal_text_free(text);
-  else
-    text->bytes[text->size] = 0;
-  return status;
+    return status;
+  }
+  text->bytes[text->size] = 0;
+  regal_text_drop_mark(text);
+  return REGAL_OK;
 }
 
 bool regal_is_compressed(const void *bytes, size_t size) {

@@ -76,6 +76,13 @@ void regal_text_format(regal_text *text, const char *format, ...) {
   text->size += (size_t)length;
 }
 
+void regal_text_drop_mark(regal_text *text) {
+  if (text->size < 3 || memcmp(text->bytes, "\xEF\xBB\xBF", 3) != 0)
+    return;
+  text->size -= 3;
+  memmove(text->bytes, text->bytes + 3, text->size + 1);
+}
+
 static void append_escaped(regal_text *text, unsigned char c) {
   static const char *const names[32] = {['\b'] = "\\b",
                                         ['\f'] = "\\f",

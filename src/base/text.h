@@ -40,6 +40,9 @@ void regal_text_free(regal_text *text);
 void regal_text_append(regal_text *text, const void *bytes, size_t size);
 void regal_text_format(regal_text *text, const char *format, ...)
     REGAL_FORMAT(2, 3);
+/* Removes the byte order mark that some editors and spreadsheets write before
+ * UTF-8. */
+void regal_text_drop_mark(regal_text *text);
 /* Appends `value` as a JSON string with its quotes; bytes that are not UTF-8
  * become U+FFFD. */
 void regal_text_json(regal_text *text, const char *value);
@@ -67,9 +70,10 @@ const char *regal_follow_links(const char *path, char target[PATH_MAX]);
 bool regal_may_block(const char *path);
 /* Reads a whole file ("-" is stdin) into `text`, which needs no init and holds
  * nothing on failure; the caller frees it. gzip and zstd are inflated, by their
- * magic number. What has more bytes than regal_max_input, or inflates to more
- * than 1000 times its size + 4 MiB (a decompression bomb), is an error, found
- * before more than that is in memory. */
+ * magic number, and a byte order mark is dropped. What has more bytes than
+ * regal_max_input, or inflates to more than 1000 times its size + 4 MiB (a
+ * decompression bomb), is an error, found before more than that is in memory.
+ */
 regal_status regal_read_file(regal_context *context, const char *path,
                              regal_text *text);
 /* The same, but compressed bytes stay as they are, and "-" is a name. */

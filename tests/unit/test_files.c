@@ -58,6 +58,23 @@ static void reads_files(void **state) {
   check_refused(".", REGAL_IO, ".: is a directory, expected a file");
 }
 
+#define MARK "\xEF\xBB\xBF"
+
+/* As editors and spreadsheets of Windows write it. */
+static void drops_byte_order_marks(void **state) {
+  (void)state;
+  files_write("marked", MARK "name", 7);
+  files_write("twice", MARK MARK, 6);
+  files_write("part", "\xEF\xBB", 2);
+  check_read("marked", "name", 4);
+  check_read("twice", MARK, 3);
+  check_read("part", "\xEF\xBB", 2);
+  gzFile packed = gzopen("packed", "wb");
+  assert_int_equal(gzwrite(packed, MARK "{}", 5), 5);
+  assert_int_equal(gzclose(packed), Z_OK);
+  check_read("packed", "{}", 2);
+}
+
 static void reads_standard_input(void **state) {
   (void)state;
   int keep = dup(STDIN_FILENO), ends[2];
@@ -359,6 +376,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reads_files),
       cmocka_unit_test(stopped_before_a_pipe),
+      cmocka_unit_test(drops_byte_order_marks),
       cmocka_unit_test(reads_standard_input),
       cmocka_unit_test(saves_files_whole_or_not),
       cmocka_unit_test(saves_long_names),

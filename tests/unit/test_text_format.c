@@ -83,7 +83,7 @@ static void test_forms_of_messages(void **state) {
               same);
   expect_same("node: [{ name: \"a\" id: 1 }, < name: \"b\" >]", same);
   expect_same("node [{ name: \"a\" id: 1 }, { name: \"b\" }]", same);
-  expect_same("\xEF\xBB\xBFnode { name: \"a\" id: 1 }\r\n"
+  expect_same("node { name: \"a\" id: 1 }\r\n"
               "\tnode { name: \"b\" }\f\v",
               same);
   expect_same("1 { 1: \"a\" 3: 1 } 1 { 1: \"b\" }", same);

@@ -145,14 +145,11 @@ regal_status regal_lexer_next(regal_lexer *lexer) {
 regal_status regal_lexer_start(regal_lexer *lexer, regal_context *context,
                                const char *name, const void *bytes,
                                size_t size) {
-  const char *at = bytes, *end = at + size;
-  if (size >= 3 && !memcmp(at, "\xEF\xBB\xBF", 3))
-    at += 3;
   *lexer = (regal_lexer){.context = context,
                          .name = name,
-                         .at = at,
-                         .end = end,
-                         .line_begin = at,
+                         .at = bytes,
+                         .end = (const char *)bytes + size,
+                         .line_begin = bytes,
                          .line = 1};
   return regal_lexer_next(lexer);
 }

@@ -29,7 +29,7 @@ typedef struct regal_lexer {
   regal_token token; /* the one to be looked at next */
 } regal_lexer;
 
-/* Starts at the first token; a byte order mark is skipped. */
+/* Starts at the first token. */
 regal_status regal_lexer_start(regal_lexer *lexer, regal_context *context,
                                const char *name, const void *bytes,
                                size_t size);

@@ -6,8 +6,6 @@
  * line feed, with which a text may begin; but text holds no control characters,
  * and what follows is not a chain of lengths that ends with the file.
  */
-#include <string.h>
-
 #include "format/proto/text_format.h"
 #include "format/proto/wire.h"
 #include "format/tensorflow/cost_graph.h"
@@ -55,8 +53,6 @@ static enum content guess(const uint8_t *bytes, size_t size) {
   size_t first = 0;
   while (first < size && is_space(bytes[first]))
     first++;
-  if (size >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3))
-    return TEXT;
   if (regal_cost_is_binary(bytes, size))
     return BINARY;
   if (first == size || (bytes[first] > ' ' && bytes[first] < 0x7F))

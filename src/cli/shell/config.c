@@ -18,13 +18,14 @@
 
 typedef struct config {
   regal_cli *cli;
+  const char *name; /* for messages */
   FILE *file;
   unsigned long line;
   regal_options given; /* by the command line */
 } config;
 
 static bool fail(config *c, const char *what) {
-  regal_cli_fail(c->cli, "%.400s:%lu: %s", c->cli->options.config, c->line,
+  regal_cli_fail(c->cli, "%.400s:%lu: %s", c->name, c->line,
                  what);
   return false;
 }
@@ -90,8 +91,11 @@ static bool read_lines(config *c) {
 }
 
 bool regal_cli_read_config(regal_cli *cli) {
-  config c = {.cli = cli, .given = cli->options};
-  c.file = fopen(cli->options.config, "r");
+  bool standard = !strcmp(cli->options.config, "-");
+  config c = {.cli = cli,
+              .name = standard ? "stdin" : cli->options.config,
+              .file = standard ? stdin : fopen(cli->options.config, "r"),
+              .given = cli->options};
   if (!c.file) {
     regal_cli_fail(cli, "%.400s: %s", cli->options.config, strerror(errno));
     return false;

@@ -14,6 +14,7 @@ printf 'devices = many\n' > wrong.config
 regal optimize graphs/diamond.pbtxt --config wrong.config
 printf 'devices 3\n' > wrong.config
 regal optimize graphs/diamond.pbtxt --config wrong.config
+printf '\ndevcies = 3\n' | regal optimize graphs/diamond.pbtxt --config -
 printf 'config = wrong.config\n' > wrong.config
 regal optimize graphs/diamond.pbtxt --config wrong.config
 regal optimize graphs/diamond.pbtxt --config /dev/zero 2>&1 | head -c 60

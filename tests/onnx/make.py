@@ -146,6 +146,13 @@ DEFECTS = {
             node("Neg", ["z"], ["t"], "first") +
             node("Neg", ["x"], ["z"], "second") + info("t", [4]) +
             info("z", [4]) + give("t"))) + give("y", [4])),
+    "body_input_later_outside": model(
+        take("x", [4], BOOL) +
+        node("If", ["x"], ["y"], "if", graph_attribute(
+            "then_branch", data(2, "branch") +
+            node("Neg", ["z"], ["t"], "neg") + info("t", [4]) + give("t"))) +
+        node("Neg", ["x"], ["z"], "later") + info("z", [4]) +
+        give("y", [4])),
     "body_output_unknown": model(
         take("x", [4], BOOL) +
         node("If", ["x"], ["y"], "if", graph_attribute(

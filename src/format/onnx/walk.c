@@ -194,17 +194,31 @@ static regal_status declare_all(regal_onnx *onnx, uint32_t scope,
 
 /* -- Values of a node ------------------------------------------------------ */
 
-static regal_status fail_input(const regal_onnx *onnx, const char *name) {
-  const regal_onnx_graph *graph = onnx->graph;
-  bool is_main = graph == onnx->model->graph;
+static bool find_maker(const regal_onnx_graph *graph, const char *name,
+                       size_t *maker) {
   for (size_t i = 0; i < graph->n_node; i++)
     for (size_t o = 0; o < graph->node[i]->n_output; o++)
-      if (!strcmp(graph->node[i]->output[o], name))
-        return regal_onnx_fail(
-            onnx, "input %s is made by node %zu, %s", regal_quote(name).text, i,
-            is_main ? "which needs what this node makes: a cycle"
-                    : "but nodes of a body must come after "
-                      "those whose outputs they read");
+      if (!strcmp(graph->node[i]->output[o], name)) {
+        *maker = i;
+        return true;
+      }
+  return false;
+}
+
+static regal_status fail_input(const regal_onnx *onnx, const char *name) {
+  const regal_onnx_graph *main_graph = onnx->model->graph;
+  size_t maker;
+  if (find_maker(onnx->graph, name, &maker))
+    return regal_onnx_fail(
+        onnx, "input %s is made by node %zu, %s", regal_quote(name).text, maker,
+        onnx->graph == main_graph ? "which needs what this node makes: a cycle"
+                                  : "but nodes of a body must come after "
+                                    "those whose outputs they read");
+  if (find_maker(main_graph, name, &maker))
+    return regal_onnx_fail(onnx,
+                           "input %s is made by node %zu of the main graph, "
+                           "but that must come before the node with this body",
+                           regal_quote(name).text, maker);
   return regal_onnx_fail(onnx,
                          "input %s is no input or initializer of the graph, "
                          "nor made by any node",

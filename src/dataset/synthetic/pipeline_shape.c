@@ -55,8 +55,8 @@ static regal_status fail_key(regal_context *context, const char *name) {
 
 static bool read_value(key_kind kind, const char *value, int64_t *read) {
   switch (kind) {
-  case DURATION:
-    return regal_parse_duration(value, read);
+  case DURATION: /* two are added */
+    return regal_parse_duration(value, read) && *read <= INT64_MAX / 2;
   case FLAG:
     *read = strcmp(value, "no") != 0;
     return !*read || !strcmp(value, "yes");

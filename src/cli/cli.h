@@ -104,6 +104,8 @@ regal_exit regal_cli_stopped(regal_cli *cli, uint64_t done, uint64_t total,
 /* Fails when two of the outputs are to go to stdout. Otherwise says where the
  * readable report goes: stderr if stdout is taken. */
 regal_exit regal_cli_streams(regal_cli *cli, FILE **report);
+/* Prints a text as a string of JSON, escaped as regal_cli_say escapes it. */
+void regal_cli_print_json(const char *text, FILE *stream);
 /* Whether the path is that of a pipe, which can be read only once. */
 bool regal_cli_is_pipe(const char *path);
 /* Columns of the terminal behind `stream`; 80 when there is none. */

@@ -18,16 +18,10 @@ static void print_methods(FILE *stream) {
   }
 }
 
-/* The tables' texts are ours: of what JSON escapes, only quotes and
- * backslashes can occur. */
 static void print_json(const char *key, const char *text, const char *end) {
-  printf("\"%s\": \"", key);
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\')
-      putchar('\\');
-    putchar(*text);
-  }
-  printf("\"%s", end);
+  printf("\"%s\": ", key);
+  regal_cli_print_json(text, stdout);
+  fputs(end, stdout);
 }
 
 static void print_all_json(void) {

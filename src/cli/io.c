@@ -19,6 +19,18 @@ void regal_cli_say(const char *who, const char *message) {
   fprintf(stderr, "%s: %s\n", who, line);
 }
 
+void regal_cli_print_json(const char *text, FILE *stream) {
+  char shown[4 * REGAL_MOST_LIST];
+  regal_escape(text, shown, sizeof shown);
+  fputc('"', stream);
+  for (const char *at = shown; *at; at++) {
+    if (*at == '"' || *at == '\\')
+      fputc('\\', stream);
+    fputc(*at, stream);
+  }
+  fputc('"', stream);
+}
+
 regal_exit regal_cli_fail(regal_cli *cli, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

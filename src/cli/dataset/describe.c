@@ -151,8 +151,9 @@ static void print_table(const regal_dataset *dataset, const char *title,
 static void print_json(const regal_dataset *dataset, const char *title,
                        const room *room, bool first) {
   size_t count = regal_dataset_count(dataset);
-  printf("%s\n  {\"name\": \"%s\", \"graphs\": %zu, \"families\": %zu",
-         first ? "[" : ",", title, count,
+  printf("%s\n  {\"name\": ", first ? "[" : ",");
+  regal_cli_print_json(title, stdout);
+  printf(", \"graphs\": %zu, \"families\": %zu", count,
          count_families(dataset, room->families));
   for (size_t q = 0; q < REGAL_QUANTITIES && count; q++) {
     sort_values(dataset, q, room->values);
@@ -211,15 +212,9 @@ regal_exit regal_command_dataset_describe(regal_cli *cli) {
 /* -- List ------------------------------------------------------------------ */
 
 static void print_quoted(const char *key, const char *text) {
-  printf("\"%s\": \"", key);
-  for (; *text; text++)
-    if (*text == '"' || *text == '\\')
-      printf("\\%c", *text);
-    else if ((unsigned char)*text < ' ')
-      printf("\\u%04x", (unsigned)*text);
-    else
-      putchar(*text);
-  fputs("\", ", stdout);
+  printf("\"%s\": ", key);
+  regal_cli_print_json(text, stdout);
+  fputs(", ", stdout);
 }
 
 /* A column of a table, with a space behind it. */

@@ -30,22 +30,10 @@ static void print_text(const regal_actions *actions, const char *how,
   }
 }
 
-static void print_json_text(const char *value, FILE *stream) {
-  fputc('"', stream);
-  for (; *value; value++) {
-    unsigned char c = (unsigned char)*value;
-    if (c < 32 || c == '"' || c == '\\' || c == 127)
-      fprintf(stream, "\\u%04x", c);
-    else
-      fputc(c, stream);
-  }
-  fputc('"', stream);
-}
-
 static void print_json(const regal_actions *actions, const char *how,
                        FILE *stream) {
   fputs("{\"policy\": ", stream);
-  print_json_text(regal_actions_policy(actions), stream);
+  regal_cli_print_json(regal_actions_policy(actions), stream);
   fprintf(stream,
           ", \"kind\": \"%s\", \"evaluations\": %llu, \"actions\": \"%s\",\n"
           " \"classes\": [",

@@ -25,8 +25,7 @@ typedef struct config {
 } config;
 
 static bool fail(config *c, const char *what) {
-  regal_cli_fail(c->cli, "%.400s:%lu: %s", c->name, c->line,
-                 what);
+  regal_cli_fail(c->cli, "%.400s:%lu: %s", c->name, c->line, what);
   return false;
 }
 

@@ -95,6 +95,8 @@ TEXTS = {
             P, "ROOT c = f32[] call(p), to_apply=f"),
     "fusion_without_computation":
     HEAD + entry(P, "ROOT c = f32[8]{0} fusion(p), kind=kLoop"),
+    "text_attribute_twice": HEAD + PAIR +
+    entry(P, "ROOT c = f32[8]{0} call(p), to_apply=pair, to_apply=pair"),
     "while_body_empty": HEAD +
     entry(P, "ROOT w = f32[8]{0} while(p), body={}, condition={}"),
     "while_without_body": HEAD + body("f", P, "ROOT t = pred[] constant(true)") +

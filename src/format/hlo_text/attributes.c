@@ -5,6 +5,12 @@
 
 #include "format/hlo_text/hlo_text.h"
 
+/* What an attribute is of. */
+typedef struct subject {
+  regal_hlo_instruction *to;
+  regal_hlo_references *names;
+} subject;
+
 /* -- Names ----------------------------------------------------------------- */
 
 static regal_status add_name(regal_hlo_scanner *s) {
@@ -48,8 +54,17 @@ regal_status regal_hlo_text_names(regal_hlo_scanner *s, regal_hlo_names *list) {
   return keep_names(s, list);
 }
 
+static regal_status read_calls(regal_hlo_scanner *s, const subject *of) {
+  return regal_hlo_text_names(s, &of->names->call);
+}
+
+static regal_status read_control(regal_hlo_scanner *s, const subject *of) {
+  return regal_hlo_text_names(s, &of->names->control);
+}
+
 /* A while's body comes before its condition, whatever the text's order. */
-static regal_status read_body(regal_hlo_scanner *s, regal_hlo_names *call) {
+static regal_status read_body(regal_hlo_scanner *s, const subject *of) {
+  regal_hlo_names *call = &of->names->call;
   uint32_t before = call->count;
   REGAL_TRY(regal_hlo_text_names(s, call));
   if (call->count == before) /* body={} */
@@ -101,11 +116,14 @@ regal_status regal_hlo_text_aliases(regal_hlo_scanner *s,
   return regal_hlo_expect(s, "}");
 }
 
+static regal_status read_aliases(regal_hlo_scanner *s, const subject *of) {
+  return regal_hlo_text_aliases(s, &of->to->alias, &of->to->aliases);
+}
+
 /* -- Work ------------------------------------------------------------------ */
 
 /* b01f_01io->b01f: the letter o among those of the kernel. */
-static regal_status read_labels(regal_hlo_scanner *s,
-                                regal_hlo_instruction *to) {
+static regal_status read_labels(regal_hlo_scanner *s, const subject *of) {
   regal_hlo_span labels;
   REGAL_TRY(regal_hlo_value_span(s, &labels));
   const char *kernel =
@@ -113,85 +131,93 @@ static regal_status read_labels(regal_hlo_scanner *s,
   for (const char *at = kernel ? kernel + 1 : labels.end;
        at < labels.end && *at != '-'; at++)
     if (*at == 'o')
-      to->kernel_output = at - kernel - 1;
+      of->to->kernel_output = at - kernel - 1;
   return REGAL_OK;
 }
 
-static regal_status read_config(regal_hlo_scanner *s,
-                                regal_hlo_instruction *to) {
+static regal_status read_config(regal_hlo_scanner *s, const subject *of) {
   regal_hlo_span config;
   REGAL_TRY(regal_hlo_value_span(s, &config));
-  if (to->opcode->opcode == REGAL_HLO_WHILE)
-    to->trips =
+  if (of->to->opcode->opcode == REGAL_HLO_WHILE)
+    of->to->trips =
         regal_hlo_trips(config.begin, (size_t)(config.end - config.begin));
   return REGAL_OK;
 }
 
-static regal_status read_target(regal_hlo_scanner *s,
-                                regal_hlo_instruction *to) {
+static regal_status read_target(regal_hlo_scanner *s, const subject *of) {
   regal_hlo_span target;
   REGAL_TRY(regal_hlo_value_span(s, &target));
   const char *copy = regal_hlo_copy(s, target);
   if (!copy)
     return regal_fail_memory(s->module->context);
-  to->multiplies =
-      to->opcode->opcode == REGAL_HLO_CUSTOM_CALL && regal_hlo_is_product(copy);
+  of->to->multiplies = of->to->opcode->opcode == REGAL_HLO_CUSTOM_CALL &&
+                       regal_hlo_is_product(copy);
   return REGAL_OK;
 }
 
-static regal_status read_kind(regal_hlo_scanner *s, regal_hlo_instruction *to) {
+static regal_status read_kind(regal_hlo_scanner *s, const subject *of) {
   regal_hlo_span kind = regal_hlo_word(s);
-  to->fusion = regal_hlo_is(kind, "kInput")    ? REGAL_HLO_FUSES_INPUT
-               : regal_hlo_is(kind, "kOutput") ? REGAL_HLO_FUSES_OUTPUT
-               : regal_hlo_is(kind, "kCustom") ? REGAL_HLO_FUSES_CUSTOM
-                                               : REGAL_HLO_FUSES_LOOP;
+  of->to->fusion = regal_hlo_is(kind, "kInput")    ? REGAL_HLO_FUSES_INPUT
+                   : regal_hlo_is(kind, "kOutput") ? REGAL_HLO_FUSES_OUTPUT
+                   : regal_hlo_is(kind, "kCustom") ? REGAL_HLO_FUSES_CUSTOM
+                                                   : REGAL_HLO_FUSES_LOOP;
   return REGAL_OK;
+}
+
+static regal_status read_contracting(regal_hlo_scanner *s, const subject *of) {
+  size_t count;
+  REGAL_TRY(regal_hlo_integers(s, &of->to->contracting, &count));
+  of->to->contracted = (uint32_t)count;
+  return REGAL_OK;
+}
+
+/* Of a tuple. */
+static regal_status read_index(regal_hlo_scanner *s, const subject *of) {
+  return regal_hlo_integer(s, &of->to->number);
 }
 
 /* -- All ------------------------------------------------------------------- */
 
-static bool is_any(regal_hlo_span key, const char *const *names) {
-  while (*names && !regal_hlo_is(key, *names))
-    names++;
-  return *names;
-}
+typedef struct attribute {
+  const char *name;
+  regal_status (*read)(regal_hlo_scanner *s, const subject *of);
+} attribute;
+
+static const attribute attributes[] = {
+    {"calls", read_calls},
+    {"to_apply", read_calls},
+    {"condition", read_calls},
+    {"select", read_calls},
+    {"true_computation", read_calls},
+    {"branch_computations", read_calls},
+    {"scatter", read_calls},
+    {"called_computations", read_calls},
+    {"false_computation", read_calls},
+    {"body", read_body},
+    {"control-predecessors", read_control},
+    {"index", read_index},
+    {"kind", read_kind},
+    {"dim_labels", read_labels},
+    {"backend_config", read_config},
+    {"custom_call_target", read_target},
+    {"output_to_operand_aliasing", read_aliases},
+    {"lhs_contracting_dims", read_contracting},
+};
+#define ATTRIBUTES (sizeof attributes / sizeof *attributes)
+_Static_assert(ATTRIBUTES <= 32, "`seen` has a bit for each");
 
 regal_status regal_hlo_text_attribute(regal_hlo_scanner *s, regal_hlo_span key,
                                       regal_hlo_instruction *to,
-                                      regal_hlo_references *names) {
-  static const char *const calls[] = {"calls",
-                                      "to_apply",
-                                      "condition",
-                                      "select",
-                                      "true_computation",
-                                      "branch_computations",
-                                      "scatter",
-                                      "called_computations",
-                                      "false_computation",
-                                      NULL};
+                                      regal_hlo_references *names,
+                                      uint32_t *seen) {
   regal_hlo_span ignored;
-  size_t count;
-  if (is_any(key, calls))
-    return regal_hlo_text_names(s, &names->call);
-  if (regal_hlo_is(key, "body"))
-    return read_body(s, &names->call);
-  if (regal_hlo_is(key, "control-predecessors"))
-    return regal_hlo_text_names(s, &names->control);
-  if (regal_hlo_is(key, "index"))
-    return regal_hlo_integer(s, &to->number);
-  if (regal_hlo_is(key, "kind"))
-    return read_kind(s, to);
-  if (regal_hlo_is(key, "dim_labels"))
-    return read_labels(s, to);
-  if (regal_hlo_is(key, "backend_config"))
-    return read_config(s, to);
-  if (regal_hlo_is(key, "custom_call_target"))
-    return read_target(s, to);
-  if (regal_hlo_is(key, "output_to_operand_aliasing"))
-    return regal_hlo_text_aliases(s, &to->alias, &to->aliases);
-  if (!regal_hlo_is(key, "lhs_contracting_dims"))
+  size_t i = 0;
+  while (i < ATTRIBUTES && !regal_hlo_is(key, attributes[i].name))
+    i++;
+  if (i == ATTRIBUTES)
     return regal_hlo_value_span(s, &ignored);
-  REGAL_TRY(regal_hlo_integers(s, &to->contracting, &count));
-  to->contracted = (uint32_t)count;
-  return REGAL_OK;
+  if (*seen >> i & 1)
+    return regal_hlo_scan_fail(s, "each attribute once");
+  *seen |= UINT32_C(1) << i;
+  return attributes[i].read(s, &(subject){to, names});
 }

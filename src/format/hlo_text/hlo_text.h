@@ -98,11 +98,13 @@ regal_status regal_hlo_integers(regal_hlo_scanner *scanner, int64_t **list,
 
 regal_status regal_hlo_text_shape(regal_hlo_scanner *scanner, unsigned depth,
                                   regal_hlo_shape *shape);
-/* One attribute of an instruction, after its "key=". */
+/* One attribute of an instruction, after its "key=". `seen` has those that were
+ * read before: none may come twice. */
 regal_status regal_hlo_text_attribute(regal_hlo_scanner *scanner,
                                       regal_hlo_span key,
                                       regal_hlo_instruction *to,
-                                      regal_hlo_references *names);
+                                      regal_hlo_references *names,
+                                      uint32_t *seen);
 /* {{0}: (1, {}), ...}: outputs and the operands (or parameters) that they
  * share memory with. */
 regal_status regal_hlo_text_aliases(regal_hlo_scanner *scanner,

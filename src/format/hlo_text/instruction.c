@@ -81,12 +81,13 @@ static regal_status read_arguments(regal_hlo_scanner *s,
 static regal_status read_attributes(regal_hlo_scanner *s,
                                     regal_hlo_instruction *to,
                                     regal_hlo_references *names) {
+  uint32_t seen = 0;
   while (regal_hlo_take(s, ",")) {
     regal_hlo_span key = regal_hlo_word(s);
     if (key.begin == key.end)
       return regal_hlo_scan_fail(s, "an attribute");
     REGAL_TRY(regal_hlo_expect(s, "="));
-    REGAL_TRY(regal_hlo_text_attribute(s, key, to, names));
+    REGAL_TRY(regal_hlo_text_attribute(s, key, to, names, &seen));
   }
   return REGAL_OK;
 }

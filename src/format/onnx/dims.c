@@ -121,13 +121,6 @@ static RegalOnnx__TensorShapeProto *shape_of(const value_info *info) {
              : NULL;
 }
 
-static bool is_initializer(const regal_onnx_graph *graph, const char *name) {
-  for (size_t i = 0; i < graph->n_initializer; i++)
-    if (!strcmp(graph->initializer[i]->name, name))
-      return true;
-  return false;
-}
-
 /* "x=N,3,N,N": what the user can give with --shape. */
 static regal_status keep_nameless(regal_onnx *onnx, const value_info *info) {
   const RegalOnnx__TensorShapeProto *shape = shape_of(info);
@@ -152,8 +145,6 @@ static regal_status keep_nameless(regal_onnx *onnx, const value_info *info) {
 
 static regal_status settle_nameless(regal_onnx *onnx, const value_info *info,
                                     dimension *dim) {
-  if (is_initializer(onnx->model->graph, info->name))
-    return REGAL_OK;
   if (!onnx->nameless_shape)
     REGAL_TRY(keep_nameless(onnx, info));
   onnx->nameless++;
@@ -161,19 +152,35 @@ static regal_status settle_nameless(regal_onnx *onnx, const value_info *info,
   return REGAL_OK;
 }
 
-/* An input's dimension without a number becomes a size of its own. */
-static regal_status settle_input(regal_onnx *onnx, const value_info *info) {
+/* An input's dimension without a number becomes a size of its own, if it has a
+ * name or is no initializer's. */
+static regal_status settle_input(regal_onnx *onnx,
+                                 const regal_names *initializers,
+                                 const value_info *info) {
+  bool is_initializer =
+      regal_names_find(initializers, info->name) != REGAL_NO_NAME;
   RegalOnnx__TensorShapeProto *shape = shape_of(info);
   for (size_t i = 0; shape && i < shape->n_dim; i++) {
     dimension *dim = shape->dim[i];
     const char *name = dim->dim_param;
     if (regal_onnx_dim_is_number(dim))
       continue;
-    if (!regal_onnx_dim_is_named(dim))
-      REGAL_TRY(settle_nameless(onnx, info, dim));
-    else if (!regal_onnx_find_size(onnx, name))
+    if (regal_onnx_dim_is_named(dim) && !regal_onnx_find_size(onnx, name))
       REGAL_TRY(regal_onnx_add_size(onnx, name, strlen(name), 1, false));
+    else if (!regal_onnx_dim_is_named(dim) && !is_initializer)
+      REGAL_TRY(settle_nameless(onnx, info, dim));
   }
+  return REGAL_OK;
+}
+
+static regal_status settle_inputs(regal_onnx *onnx, regal_names *initializers) {
+  const regal_onnx_graph *graph = onnx->model->graph;
+  size_t number;
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    if (!regal_names_add(initializers, graph->initializer[i]->name, &number))
+      return regal_fail_memory(onnx->context);
+  for (size_t i = 0; i < graph->n_input; i++)
+    REGAL_TRY(settle_input(onnx, initializers, graph->input[i]));
   return REGAL_OK;
 }
 
@@ -216,12 +223,14 @@ static void replace_all(const regal_onnx *onnx, const regal_onnx_graph *graph) {
 }
 
 regal_status regal_onnx_set_sizes(regal_onnx *onnx) {
-  const regal_onnx_graph *graph = onnx->model->graph;
+  regal_names initializers;
   REGAL_TRY(regal_onnx_set_shapes(onnx));
-  for (size_t i = 0; i < graph->n_input; i++)
-    REGAL_TRY(settle_input(onnx, graph->input[i]));
-  replace_all(onnx, graph);
-  return REGAL_OK;
+  regal_names_init(&initializers, onnx->context);
+  regal_status status = settle_inputs(onnx, &initializers);
+  regal_names_free(&initializers);
+  if (status == REGAL_OK)
+    replace_all(onnx, onnx->model->graph);
+  return status;
 }
 
 /* "?" is what some exporters write in place of a name. */

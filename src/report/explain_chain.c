@@ -237,7 +237,9 @@ static void spend(const regal_explanation *explanation, uint32_t i, day *day) {
 }
 
 static void put_day(regal_explanation *explanation, uint32_t device,
-                    const day *day) {
+                    uint32_t width, const day *day) {
+  regal_device_label label =
+      regal_machine_label(explanation->reading.machine, device);
   int64_t runtime = explanation->cost.runtime_ns;
   const int64_t shares[] = {explanation->timeline.busy_ns[device],
                             day->transfers,
@@ -245,7 +247,8 @@ static void put_day(regal_explanation *explanation, uint32_t device,
                             day->control,
                             day->partner,
                             runtime - day->until};
-  regal_text_format(&explanation->text, "  device %-3u", device);
+  regal_text_format(&explanation->text, "  %s%*s", label.text,
+                    (int)(width - label.width), "");
   for (size_t k = 0; k < sizeof shares / sizeof *shares; k++)
     regal_text_format(&explanation->text, "%9.1f%%",
                       regal_layout_percent(shares[k], runtime));
@@ -254,6 +257,7 @@ static void put_day(regal_explanation *explanation, uint32_t device,
 
 void regal_explain_idle(regal_explanation *explanation) {
   const regal_reading *reading = &explanation->reading;
+  uint32_t width = regal_machine_label_width(reading->machine, 10);
   day days[REGAL_MAX_DEVICES] = {{0}};
   for (uint32_t i = 0; i < explanation->timeline.steps; i++) {
     const regal_step *step = &reading->plan->steps[i];
@@ -266,11 +270,11 @@ void regal_explain_idle(regal_explanation *explanation) {
   }
   regal_text_format(&explanation->text,
                     "\nhow each device spends the run time\n"
-                    "  %-10s%10s%10s%10s%10s%10s%10s\n",
-                    "", "ops", "transfers", "inputs*", "control*", "partner*",
-                    "done");
+                    "  %*s%10s%10s%10s%10s%10s%10s\n",
+                    (int)width, "", "ops", "transfers", "inputs*", "control*",
+                    "partner*", "done");
   for (uint32_t d = 0; d < reading->machine->devices; d++)
-    put_day(explanation, d, &days[d]);
+    put_day(explanation, d, width, &days[d]);
   regal_text_format(&explanation->text,
                     "  * idle: an input has not arrived, a control edge holds "
                     "an op back, the\n    other device of a transfer is "

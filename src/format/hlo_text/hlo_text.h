@@ -59,7 +59,7 @@ typedef struct regal_hlo_scanner {
   regal_hlo_instruction *instruction; /* of the computation at hand */
   size_t instructions, instruction_capacity;
   regal_hlo_references *reference; /* the same */
-  size_t reference_count, own_capacity;
+  size_t own_capacity;
   int64_t *number;
   size_t numbers, number_capacity;
   const char **name;

@@ -316,16 +316,26 @@ static regal_status read_best_line(regal_bench_summary *s, const char *path,
   return REGAL_OK;
 }
 
+/* Ends the line, whatever its newline; returns the next, or NULL. */
+static char *end_line(char *line) {
+  char *next = strchr(line, '\n');
+  char *end = next ? next : line + strlen(line);
+  if (end > line && end[-1] == '\r')
+    end--;
+  *end = 0;
+  return next ? next + 1 : NULL;
+}
+
 static regal_status read_best(regal_bench_summary *s, const char *path) {
   regal_text text;
   regal_status status = REGAL_OK;
   REGAL_TRY(regal_read_file(s->context, path, &text));
   char *line = text.bytes;
-  for (unsigned number = 1; line && *line && status == REGAL_OK; number++) {
-    char *next = strchr(line, '\n');
-    if (next)
-      *next++ = 0;
-    status = read_best_line(s, path, number, line);
+  for (unsigned number = 1; line && status == REGAL_OK; number++) {
+    char *next = end_line(line);
+    bool head = number == 1 && !strcmp(line, "graph,cost");
+    if (*line && !head)
+      status = read_best_line(s, path, number, line);
     line = next;
   }
   regal_text_free(&text);

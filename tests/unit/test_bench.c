@@ -493,7 +493,7 @@ static void test_best_known(void **state) {
   const char *tables[] = {"example.csv"};
   regal_bench_summary summary;
   files_write_text("example.csv", example);
-  files_write_text("best.csv", "a,40\nb,1000\n");
+  files_write_text("best.csv", "graph,cost\r\na,40\r\n\r\nb,1000\r\n");
   set_option(b, "best", "best.csv");
   assert_int_equal(
       regal_bench_summarise(b->context, tables, 1, &b->options, &summary),

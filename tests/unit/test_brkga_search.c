@@ -201,9 +201,11 @@ static void check_threads(search_bench *b, const regal_proposal *proposal) {
   for (size_t i = 0; i < 3; i++) {
     regal_result *result;
     b->options.threads = threads[i];
-    assert_int_equal(regal_optimize_guided(b->context, b->problem, &b->options,
-                                           proposal, &result),
-                     REGAL_OK);
+    assert_int_equal(
+        proposal ? regal_optimize_guided(b->context, b->problem, &b->options,
+                                         proposal, &result)
+                 : regal_optimize(b->context, b->problem, &b->options, &result),
+        REGAL_OK);
     assert_int_equal(result->threads, threads[i]);
     if (first) {
       assert_int_equal(result->evaluations, first->evaluations);

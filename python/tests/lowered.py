@@ -170,6 +170,16 @@ class Attending(nn.Module):
         return found, logarithm + 1
 
 
+class Routed(nn.Module):
+    """Scatters an integer, as models with experts in groups do, and converts what
+    it is scattered to."""
+
+    def forward(self, x):
+        best = x.max(1, keepdim=True).indices
+        chosen = torch.zeros_like(x).scatter_(1, best, 1)
+        return x.masked_fill(~chosen.bool(), 0.0)
+
+
 class Normed(nn.Module):
     """Writes running means."""
 
@@ -368,6 +378,7 @@ def main():
     lower("weighted", Weighted(), (x,), True)
     refuse_a_size_that_values_decide(x)
     lower("tripled", Tripled(), (x,), False)
+    lower("routed", Routed(), (x,), False)
     lower("numbers", Numbers(), (x, "twice", 3, None), False)
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)

@@ -479,6 +479,7 @@ def lower(
     """Takes a graph apart as `torch.compile` does, and gives each of the graphs
     that come of it (inference, or forward and backward) to `compile_one`."""
     _let_views_copy(gm)
+    _forget_checks(gm)
     # AOTAutograd's cache would return what plain Inductor has compiled.
     with functorch.patch(enable_autograd_cache=False), right_states():
         return compile_fx(
@@ -502,6 +503,19 @@ def _let_views_copy(gm: torch.fx.GraphModule) -> None:
                 node.target = torch.ops.aten.reshape.default
             if views:
                 part.recompile()
+
+
+def _forget_checks(gm: torch.fx.GraphModule) -> None:
+    """torch.export has the types of tensors that are converted checked. Inductor
+    forgets such checks, but only after it has replaced some scatters by kernels
+    whose results have the type of the number that is scattered."""
+    checks = gm.graph.find_nodes(
+        op="call_function", target=torch.ops.aten._assert_tensor_metadata.default
+    )
+    for node in checks:
+        gm.graph.erase_node(node)
+    if checks:
+        gm.recompile()
 
 
 def lower_plainly(

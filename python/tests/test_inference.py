@@ -92,6 +92,28 @@ def test_parameters_and_buffers_may_move_and_must_stay_alike(op_by_op):  # noqa:
         run(X)
 
 
+class Counting(nn.Module):
+    def forward(self, x, y):
+        x.add_(1)
+        return 2 * y
+
+
+def test_what_the_model_writes_must_not_be_another_argument(op_by_op):  # noqa: F811
+    def part(whole, begin):
+        return whole.as_strided((2, 3), (6, 1), begin)
+
+    run = rt.compile_inference(
+        Counting(), (part(torch.zeros(12), 0), part(torch.zeros(12), 0))
+    )
+    whole = torch.zeros(12)
+    assert torch.equal(run(part(whole, 0), part(whole, 3)), torch.zeros(2, 3))
+    assert whole.view(2, 2, 3)[:, 0].eq(1).all() and whole.sum() == 6
+    for begin in ((0, 0), (0, 1), (3, 2)):
+        with pytest.raises(ValueError, match="arguments 0 and 1 share memory"):
+            run(*(part(whole, at) for at in begin))
+    assert whole.sum() == 6
+
+
 def test_the_memory_of_the_example_is_not_kept(op_by_op):  # noqa: F811
     example = X.t().clone()
     gone = weakref.ref(example)

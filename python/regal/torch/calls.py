@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from typing import (
     Any,
     ContextManager,
@@ -22,6 +23,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
+from ..streams.access import Access, meet
 from .refusals import without_values
 from .slots import without_repeats
 
@@ -142,6 +144,9 @@ class Signature:
             bound = argument.bind(at, leaf, place in self.written)
             if place is not None:
                 values[place] = bound
+        written = self.written.intersection(self.places)
+        if written:
+            _check_apart(given.leaves, [p in written for p in self.places])
         return values
 
     def finish(self, values: Sequence[Any], results: Sequence[Any]) -> List[Any]:
@@ -151,6 +156,35 @@ class Signature:
                 values[place].copy_(results[at])
         found = [None if at is None else results[at] for at in self.returned]
         return _writable(found, values) if self.are_gradients else found
+
+
+def _check_apart(leaves: Sequence[Any], is_written: Sequence[bool]) -> None:
+    """The graph has each argument for memory of its own: kernels that read one
+    do not wait for those that write another one."""
+    lying_in: Dict[int, List[int]] = {}
+    for at, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor):
+            storage = leaf.untyped_storage()._cdata
+            lying_in.setdefault(storage, []).append(at)
+    for places in lying_in.values():
+        for one, other in itertools.combinations(places, 2):
+            if (is_written[one] or is_written[other]) and meet(
+                _elements(leaves[one]), _elements(leaves[other])
+            ):
+                raise ValueError(
+                    f"arguments {one} and {other} share memory, and the model "
+                    "writes it: give it a copy"
+                )
+
+
+def _elements(tensor: torch.Tensor) -> Access:
+    return Access(
+        0,
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.element_size(),
+    )
 
 
 def not_writable(results: Sequence[Any], values: Sequence[Any]) -> List[int]:

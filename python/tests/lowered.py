@@ -19,6 +19,7 @@ import torch._subclasses.fake_tensor as fake_tensor
 import triton
 import triton.language as tl
 from torch import nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch._dynamo.device_interface import CudaInterface
 from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 from torch._inductor.select_algorithm import AlgorithmSelectorCache
@@ -178,6 +179,14 @@ class Routed(nn.Module):
         best = x.max(1, keepdim=True).indices
         chosen = torch.zeros_like(x).scatter_(1, best, 1)
         return x.masked_fill(~chosen.bool(), 0.0)
+
+
+class Looping(nn.Module):
+    def forward(self, x):
+        return while_loop(
+            lambda count, x: count < 3, lambda count, x: (count + 1, 2 * x),
+            (torch.tensor(0), x),
+        )
 
 
 class Normed(nn.Module):
@@ -355,6 +364,13 @@ def refuse_a_size_that_values_decide(x):
         print(json.dumps({"name": "chosen", "why": str(error)}), flush=True)
 
 
+def refuse_a_loop(graph):
+    try:
+        show("looping", fused_on_gpu(*graph))
+    except ValueError as error:
+        print(json.dumps({"name": "looping", "why": str(error)}), flush=True)
+
+
 MODE = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
 
 
@@ -369,6 +385,7 @@ def on_gpu(value):
 
 def main():
     attending = graph_of(Attending(), (torch.randn(1, 2, 128, 16),))  # by Dynamo
+    looping = graph_of(Looping(), (torch.randn(4, 8),))  # this one, too
     pretend()
     x, image = torch.randn(4, 8), torch.randn(2, 4, 9, 9)
     refuse_a_model_on_the_cpu(x)
@@ -377,6 +394,7 @@ def main():
     lower("step", Branches(), (image,), True)
     lower("weighted", Weighted(), (x,), True)
     refuse_a_size_that_values_decide(x)
+    refuse_a_loop(looping)
     lower("tripled", Tripled(), (x,), False)
     lower("routed", Routed(), (x,), False)
     lower("numbers", Numbers(), (x, "twice", 3, None), False)

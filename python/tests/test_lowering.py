@@ -35,6 +35,11 @@ def test_a_size_that_values_decide_is_refused(lowered):
     assert "a value of a tensor decides" in lowered["chosen"]["why"]
 
 
+def test_a_loop_is_refused(lowered):
+    """What decides when it ends is known on the GPU alone."""
+    assert lowered["looping"]["why"].endswith("has conditional or looping parts")
+
+
 def test_an_op_without_results_waits_and_is_waited_for(lowered):
     tripled = lowered["tripled"]
     (at,) = [

@@ -41,9 +41,16 @@ def fake_tensors(numbers: Optional[ShapeEnv] = None) -> Iterator[FakeTensorMode]
         yield fake
 
 
+def numbers_of_loops() -> ShapeEnv:
+    """What tracing a loop takes. Other ops have sizes that are known."""
+    return ShapeEnv(
+        allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False
+    )
+
+
 def fakes_of(values: Sequence[Any]) -> List[Any]:
     """The tensors among them without values."""
-    with fake_tensors() as fake:
+    with fake_tensors(numbers_of_loops()) as fake:
         return [
             fake.from_tensor(v.detach()) if isinstance(v, torch.Tensor) else v
             for v in values

@@ -15,10 +15,16 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import torch
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from . import cuda
-from .calls import Call, Signature, fake_tensors, fakes_of, without_autocast
+from .calls import (
+    Call,
+    Signature,
+    fake_tensors,
+    fakes_of,
+    numbers_of_loops,
+    without_autocast,
+)
 from .joint import joint
 from .measure import measure
 from .models import exported
@@ -110,10 +116,8 @@ def _traced(gm: torch.fx.GraphModule, args: Sequence[Any]) -> Traced:
     """Each op of aten as a kernel."""
     interpreter = _Values(gm)
     no_sizes = refusing("an op of the model has no known sizes")
-    of_loops = ShapeEnv(
-        allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False
-    )
-    with no_sizes, fake_tensors(of_loops) as fake, right_states(), torch.no_grad():
+    loops = numbers_of_loops()
+    with no_sizes, fake_tensors(loops) as fake, right_states(), torch.no_grad():
         interpreter.run(
             *(
                 fake.from_tensor(a.detach()) if isinstance(a, torch.Tensor) else a

@@ -102,9 +102,8 @@ def test_what_the_model_writes_must_not_be_another_argument(op_by_op):  # noqa: 
     def part(whole, begin):
         return whole.as_strided((2, 3), (6, 1), begin)
 
-    run = rt.compile_inference(
-        Counting(), (part(torch.zeros(12), 0), part(torch.zeros(12), 0))
-    )
+    example = torch.zeros(12)  # arguments of calls may lie elsewhere
+    run = rt.compile_inference(Counting(), (part(example, 0), part(example, 1)))
     whole = torch.zeros(12)
     assert torch.equal(run(part(whole, 0), part(whole, 3)), torch.zeros(2, 3))
     assert whole.view(2, 2, 3)[:, 0].eq(1).all() and whole.sum() == 6
@@ -112,6 +111,14 @@ def test_what_the_model_writes_must_not_be_another_argument(op_by_op):  # noqa: 
         with pytest.raises(ValueError, match="arguments 0 and 1 share memory"):
             run(*(part(whole, at) for at in begin))
     assert whole.sum() == 6
+
+
+def test_an_example_may_lie_beside_the_parameters(op_by_op):  # noqa: F811
+    model, whole = nn.Linear(8, 8), torch.randn(100)
+    model.weight.data, model.bias.data = whole[3:67].view(8, 8), whole[70:78]
+    run = rt.compile_inference(model, (whole[81:89].view(1, 8),))
+    with torch.no_grad():
+        torch.testing.assert_close(run(X[:1]), model(X[:1]))
 
 
 def test_the_memory_of_the_example_is_not_kept(op_by_op):  # noqa: F811

@@ -181,7 +181,8 @@ static regal_status look_for_shortage(regal_search *search,
   return text[0] ? tell_shortage(search, text, result) : REGAL_OK;
 }
 
-/* What bound_objective left out. A method may have proven more (cp-sat). */
+/* What bound_objective left out; of a bound that the plan has met nothing is
+ * left. A method may have proven more (cp-sat). */
 static regal_status complete_bounds(regal_search *search) {
   const regal_options *options = search->options;
   bool memory = search->problem->objective == REGAL_MEMORY;
@@ -191,7 +192,7 @@ static regal_status complete_bounds(regal_search *search) {
   if (memory || is_short(options))
     REGAL_TRY(regal_bound_runtime(search->context, search->problem,
                                   &more.runtime_ns));
-  if (!memory || options->time > 0)
+  if (!memory || (options->time > 0 && search->stop != REGAL_STOP_BOUND))
     REGAL_TRY(
         regal_bound_memory(search->context, search->problem, &more.peak_bytes));
   bound->runtime_ns = regal_larger(bound->runtime_ns, more.runtime_ns);

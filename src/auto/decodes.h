@@ -6,10 +6,9 @@
 #include "auto/account.h"
 #include "evolve/settings.h"
 
-/* BRKGA with a small share of what is left, unless the user named another
- * decoder on `closure`, for little memory, and on `eft`, for run time within
- * memory limits. At least one chromosome is decoded. What it finds is offered.
- */
+/* BRKGA with a small share of what is left: on `closure` for little memory, on
+ * `eft` for run time within memory limits, or on the decoder that the user has
+ * named. At least one chromosome is decoded. What it finds is offered. */
 regal_status regal_auto_closures(regal_search *search,
                                  const regal_brkga_settings *given,
                                  regal_account *account);

@@ -7,10 +7,10 @@
  * the limit hardly matters its plan already fits. If not, annealing with a
  * price on the excess shrinks it, and the rest of the budget refines what fits
  * (limit_fast.c). Where transfers cost, or on more than two devices, annealing
- * with the limit from the beginning is as often the better way: with time for
- * both, both are gone. If all that fails, less memory becomes the objective:
- * first from the best plan, then from anywhere. Each of these is a view of the
- * same problem, in a child search (limit_jobs.c).
+ * with the limit from the beginning is better as often: with time for both,
+ * both are tried. If all that fails, less memory becomes the objective: first
+ * from the best plan, then from anywhere. Each of these is a view of the same
+ * problem, in a child search (limit_jobs.c).
  *
  * Before that, BRKGA on a decoder (decodes.c) and list schedules that keep the
  * limits (heuristic/place) give a plan that fits at once, on many devices, with

@@ -20,7 +20,7 @@ DOCS = ROOT / "docs/torch.md"
 TIMES = ["eager", "default", "reduce_overhead", "max_autotune", "one_stream",
          "chains", "heft", "regal", "call"]
 #: Builds of rows that are still in plans.csv.
-WITHOUT_EARLY_LAUNCHES = ["41414503f96c", "0a43eaa442cb", "4764849aa559"]
+WITHOUT_EARLY_LAUNCHES = ["41414503f96c"]
 #: A table's marker, and the lines of the table.
 MARKED = re.compile(r"(?<=<!-- bench/gpu/tables\.py: )([\w-]+) -->\n\n((?:\|.*\n)*)")
 

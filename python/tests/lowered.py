@@ -230,6 +230,7 @@ def fused_on_gpu(gm, values):
 
 
 def show(name, traced):
+    from regal.torch.attention import OnGpu
     from regal.torch.trace import is_triton
 
     program = traced.program
@@ -239,6 +240,7 @@ def show(name, traced):
         "reads": [[a.buffer for a in kernel.reads] for kernel in program.kernels],
         "writes": [[a.buffer for a in kernel.writes] for kernel in program.kernels],
         "dependencies": program.dependencies,
+        "states": sum(isinstance(n.target, OnGpu) for n in traced.kernels),
         "fused": sum("triton" in kernel.name for kernel in program.kernels),
         "early": sorted(traced.early_names),
         "inputs": len(traced.placeholders),
@@ -288,6 +290,17 @@ def lower_function(name, function, args):
     with MODE:
         gm = make_fx(function)(*given)
     show(name, _fused(gm, given))
+
+
+def attend_with_dropout(q, k, v):
+    """Autograd itself would ask CUDA for its context."""
+    aten = torch.ops.aten
+    found, *kept = aten._scaled_dot_product_efficient_attention(
+        q, k, v, None, True, 0.1
+    )
+    return aten._scaled_dot_product_efficient_attention_backward(
+        2 * found, q, k, v, None, found, *kept, 0.1, [True, True, True, False]
+    )[:3]
 
 
 def lower_views_of_a_part(x):
@@ -402,6 +415,7 @@ def main():
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
     lower_function("user", with_a_kernel_of_the_user, (x, x))
     show("attending", fused_on_gpu(*attending))
+    lower_function("dropping", attend_with_dropout, 3 * (torch.randn(1, 2, 32, 16),))
     lower_views_of_a_part(x)
     lower_function("spectral", lambda x: [torch.fft.fft2(x).real + 1], (x,))
     lower_a_kernel_with_two_orders_of_loops(torch.randn(64, 24))

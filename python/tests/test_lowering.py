@@ -129,6 +129,17 @@ def test_a_template_is_waited_for_where_it_writes(lowered):
     assert not {q, k, v} & set(writes[at])
 
 
+def test_attention_with_dropout_has_its_state_from_the_forward_pass(lowered):
+    """Both are ops of aten's, which take it where they run (test_attention.py)."""
+    dropping = lowered["dropping"]
+    forward, backward = (
+        at for at, name in enumerate(dropping["kernels"]) if "triton" not in name
+    )
+    assert dropping["states"] == 2 and forward in dropping["dependencies"][backward]
+    found = set(dropping["writes"][forward]) & set(dropping["reads"][backward])
+    assert len(found) == 4  # the result, sums, and two numbers
+
+
 def test_types_that_the_export_has_seen_are_not_checked(lowered):
     """Inductor gives a scatter another one."""
     assert len(lowered["routed"]["kernels"]) == lowered["routed"]["fused"] > 0

@@ -5,11 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from regal.torch import planned  # noqa: E402
-from regal.torch.trace import (  # noqa: E402
-    Traced,
-    Unsupported,
-    check_attention,
-)
+from regal.torch.trace import Traced, Unsupported  # noqa: E402
 from regal.torch.workers import Threads  # noqa: E402
 from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
 
@@ -41,34 +37,6 @@ def test_graphs_that_communicate_are_left_to_inductor():
         graph.graph.call_function(functional.wait_tensor.default, (sent,)))
     with pytest.raises(Unsupported, match="all_reduce.* communicates"):
         planned._check_kernels(traced)
-
-
-def attention(backward, dropout, is_trained=True):
-    graph, aten = torch.fx.Graph(), torch.ops.aten
-    x = graph.placeholder("x")
-    if backward:
-        found = graph.call_function(
-            aten._scaled_dot_product_efficient_attention_backward.default,
-            (x,) * 9 + (dropout, [True] * 4),
-        )
-    else:
-        found = graph.call_function(
-            aten._scaled_dot_product_efficient_attention.default,
-            (x, x, x, None, is_trained), {"dropout_p": dropout},
-        )
-    graph.output((found,))
-    module = torch.fx.GraphModule(torch.nn.Module(), graph)
-    return Traced(module, {x: torch.ones(3), found: (torch.ones(3),)})
-
-
-@pytest.mark.parametrize("backward", [False, True])
-def test_attention_with_a_random_state_on_the_host_is_left_to_inductor(backward):
-    """A backward pass that is recorded takes it for one on the GPU, and one that
-    is not takes one on the GPU for one on the host."""
-    check_attention(attention(backward, 0.0))
-    with pytest.raises(Unsupported, match="_attention.* has dropout"):
-        check_attention(attention(backward, 0.1))
-    check_attention(attention(False, 0.1, is_trained=False))
 
 
 def test_a_check_on_the_device_is_a_kernel():

@@ -34,7 +34,7 @@ from .roofline import estimate
 from .slots import copy_of, without_repeats
 from ..streams.program import Program
 from ..streams.schedule import make_schedule, one_stream
-from .trace import Traced, Unsupported, check_attention, tensors_of
+from .trace import Traced, Unsupported, tensors_of
 from .workers import Devices, Step, Threads
 
 
@@ -209,12 +209,9 @@ def capture(
 
 def _checked_gpu(traced: Traced) -> Optional[int]:
     try:
-        gpu = traced.gpu
-        if gpu is not None:
-            check_attention(traced)
+        return traced.gpu
     except Unsupported as error:
         raise Refused(str(error)) from None
-    return gpu
 
 
 def _check_costs(costs: str) -> None:

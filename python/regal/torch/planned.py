@@ -29,13 +29,7 @@ from . import cuda
 from .constants import bytes_of_constants, fold_constants
 from .measure import measure
 from .slots import Slots, View, copy_of
-from .trace import (
-    Traced,
-    Unsupported,
-    check_attention,
-    has_integers,
-    tensors_of,
-)
+from .trace import Traced, Unsupported, has_integers, tensors_of
 
 #: Of ops that all processes must launch in one order.
 _BETWEEN_PROCESSES = {"_c10d_functional", "c10d_functional", "c10d", "symm_mem"}
@@ -315,7 +309,6 @@ def _check_inputs(traced: Traced) -> None:
         raise Unsupported(f"input {node.name} is a number that varies")
     _check_counters(traced)
     _check_kernels(traced)
-    check_attention(traced)
 
 
 def _check_kernels(traced: Traced) -> None:

@@ -24,17 +24,7 @@ from torch.fx import Node
 
 from ..streams.access import Access
 from ..streams.program import Buffer, Kernel, Program
-
-
-_ATEN = torch.ops.aten
-#: Attention that is efficient in memory. Forward ones say whether a backward pass
-#: follows.
-_EFFICIENT = {
-    _ATEN._scaled_dot_product_efficient_attention.default,
-    _ATEN._scaled_dot_product_efficient_attention_backward.default,
-    _ATEN._efficient_attention_forward.default,
-    _ATEN._efficient_attention_backward.default,
-}
+from .attention import keep_states_on_gpu
 
 
 class Unsupported(Exception):
@@ -43,7 +33,7 @@ class Unsupported(Exception):
 
 _ALLOCATES = {torch.empty_strided, torch.empty}
 #: Kernels that write nothing: the device stops if a value is zero.
-_CHECKS = {_ATEN._assert_async.default, _ATEN._assert_async.msg}
+_CHECKS = {torch.ops.aten._assert_async.default, torch.ops.aten._assert_async.msg}
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
@@ -66,6 +56,7 @@ class Traced:
     """A graph module with the program that its kernels are."""
 
     def __init__(self, gm: torch.fx.GraphModule, values: Dict[Node, Any] = None):
+        keep_states_on_gpu(gm)
         self.gm = gm
         self.nodes = list(gm.graph.nodes)
         self.placeholders = [n for n in self.nodes if n.op == "placeholder"]
@@ -373,27 +364,6 @@ def _as_traced(found: Any, known: Any, is_view: bool) -> Any:
     return torch.empty_strided(
         known.shape, known.stride(), dtype=found.dtype, device=found.device
     ).copy_(found)
-
-
-def check_attention(traced: Traced) -> None:
-    """Refuses attention with dropout whose random state is on the host, or, where
-    it is recorded, on the GPU: a backward pass takes a pointer to it for one of
-    the side on which it runs itself. Kernels are measured and recorded, so the
-    process would end."""
-    for node in traced.kernels:
-        if node.target in _EFFICIENT:
-            given = _by_name(node)
-            if given.get("dropout_p") and given.get("compute_log_sumexp", True):
-                raise Unsupported(
-                    f"{node.name} has dropout: its backward pass needs a random "
-                    "state that is the same inside and outside of a recording"
-                )
-
-
-def _by_name(node: Node) -> Dict[str, Any]:
-    """Arguments of an op of aten, but for defaults."""
-    names = [argument.name for argument in node.target._schema.arguments]
-    return {**dict(zip(names, node.args)), **node.kwargs}
 
 
 def _attribute(gm: torch.fx.GraphModule, target: str) -> Any:

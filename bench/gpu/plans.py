@@ -21,9 +21,10 @@ is not in the tables, or was measured before early launches. Actions:
   warm          compiles what tune will time, on idle cores beside other actions
 
 Each case has a process of its own, --jobs at a time, each with --threads that
-compile. A lock lets one process at a time use the GPU, to
-tune and measure kernels, try plans and time calls. Needs the packages regal,
-torch, torchvision and transformers.
+compile. A lock lets one process at a time use the GPU, to tune and measure
+kernels, try plans and time calls. On an H200 with 16 cores a case of inference
+takes 18 s, one of training 33 s, and one to tune about two minutes. Needs the
+packages regal, torch, torchvision and transformers.
 """
 
 import argparse
@@ -136,7 +137,9 @@ def main():
     parser.add_argument("--cases", default="",
                         help="model:batch:mode,... instead of the three above")
     parser.add_argument("--actions", default="measure", help=", ".join(ACTIONS))
-    parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--jobs", type=int,
+                        help="cases at a time; default: 12, or 2 to tune, because "
+                        "their kernels are timed in turn and none would end soon")
     parser.add_argument("--threads", type=int,
                         help="that compile, of each case; default: all cores, "
                         "shared by the cases that run at a time, or 4 to tune")
@@ -180,7 +183,8 @@ def main():
 
     for action in actions:
         left = [case for case in found if case not in known[action]]
-        width = min(given.jobs, max(1, len(left)))
+        jobs = given.jobs or (2 if action == "tune" else 12)
+        width = min(jobs, max(1, len(left)))
         threads = given.threads or (
             4 if action in TUNING else max(1, os.cpu_count() // width)
         )

@@ -181,6 +181,21 @@ class Routed(nn.Module):
         return x.masked_fill(~chosen.bool(), 0.0)
 
 
+class Caching(nn.Module):
+    """Writes a row, where a counter says."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(16, 8))
+        self.register_buffer("length", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        at = torch.arange(4) + self.length
+        self.length.add_(4)
+        self.rows.index_copy_(0, at, x)
+        return self.rows.sum(0)
+
+
 class Looping(nn.Module):
     def forward(self, x):
         return while_loop(
@@ -231,6 +246,7 @@ def fused_on_gpu(gm, values):
 
 def show(name, traced):
     from regal.torch.attention import OnGpu
+    from regal.torch.planned import find_counters
     from regal.torch.trace import is_triton
 
     program = traced.program
@@ -240,6 +256,7 @@ def show(name, traced):
         "reads": [[a.buffer for a in kernel.reads] for kernel in program.kernels],
         "writes": [[a.buffer for a in kernel.writes] for kernel in program.kernels],
         "dependencies": program.dependencies,
+        "counters": find_counters(traced),
         "states": sum(isinstance(n.target, OnGpu) for n in traced.kernels),
         "fused": sum("triton" in kernel.name for kernel in program.kernels),
         "early": sorted(traced.early_names),
@@ -413,6 +430,7 @@ def main():
     lower("numbers", Numbers(), (x, "twice", 3, None), False)
     lower("whole step", Normed(), (x,), True, inside=True)
     lower("whole call", Odd().train(), (x, 3, torch.ones(3)), False, inside=True)
+    lower("caching", Caching(), (x,), False, inside=True)
     lower_function("user", with_a_kernel_of_the_user, (x, x))
     show("attending", fused_on_gpu(*attending))
     lower_function("dropping", attend_with_dropout, 3 * (torch.randn(1, 2, 32, 16),))

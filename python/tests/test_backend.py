@@ -49,15 +49,20 @@ def test_graphs_of_a_model_that_dynamo_cuts_are_parts():
     assert not is_part(torch.fx.symbolic_trace(torch.nn.Linear(3, 3)))
 
 
-def capture_on_cpu(traced, schedule, args, workshop=None):
+def capture_on_cpu(traced, schedule, args, workshop=None, starts=()):
     """What CUDA records, as a function that launches in the same order."""
     env = traced.inputs(list(args))
 
     def replay():
+        for tensor, start in starts:
+            tensor.copy_(start)
         for launch in schedule.launches:
             traced.step(traced.kernels[launch.kernel], env)
 
-    replay()
+    given = [(tensor, tensor.clone()) for tensor in tensors_of(list(args))]
+    replay()  # CUDA runs nothing: inputs stay as they were
+    for tensor, before in given:
+        tensor.copy_(before)
     graph = types.SimpleNamespace(replay=replay)
     return cuda.Captured(graph, traced.results(env), args)
 
@@ -81,10 +86,10 @@ def without_gpu(monkeypatch):
 QUICK = Settings(streams=2, seconds=0.2, search_seconds=0.02)
 
 
-def graph_of(settings, graph, *outputs, static=()):
+def graph_of(settings, graph, *outputs, static=(), dtype=torch.float32):
     """What is planned of a graph that is built."""
     module = graph.module(*outputs)
-    traced = traced_module(module)
+    traced = traced_module(module, dtype)
     for node in module.graph.nodes:
         node.meta["val"] = traced.values.get(node)
     return planned.PlannedGraph(
@@ -138,6 +143,59 @@ def test_trials_draw_no_random_numbers_of_the_callers(without_gpu):
     found._try_to_prepare([torch.zeros(SIZE)])
     assert found.report is not None
     assert torch.equal(torch.rand(SIZE), expected)
+
+
+def look_up(table):
+    """A kernel that reads it, where each element of its argument says."""
+    return Launch("look_up", ["r", "w"], lambda at, out: out.copy_(table[at]))
+
+
+@pytest.mark.parametrize("static", [(), (0,)])
+@pytest.mark.parametrize("is_derived", [False, True])
+def test_trials_do_not_count_on(without_gpu, static, is_derived):
+    """A position in a cache that each call increments, and integers that are
+    computed from it."""
+    kernel, graph = kernels(), Graph()
+    at = graph.x
+    if is_derived:
+        at = graph.call(kernel["double"], at, dtype=torch.int64)
+    table = look_up(torch.arange(20.0))
+    found = [graph.call(table, at), graph.call(table, at)]
+    graph.graph.call_function(kernel["grow"], (graph.x,))
+    planned_one = graph_of(QUICK, graph, *found, static=static, dtype=torch.int64)
+    position = torch.zeros(SIZE, dtype=torch.int64)
+    for step in range(5):
+        result, same = planned_one(position)
+        assert result.tolist() == same.tolist() == [step * (1.0 + is_derived)] * SIZE
+        assert position.tolist() == [step + 1] * SIZE
+    assert len(planned_one.report.tried) > 1
+
+
+@pytest.mark.parametrize("by", ["x", "a copy", "nothing"])
+@pytest.mark.parametrize("result", [torch.int64, torch.float32])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
+def test_counters_are_integers_that_something_depends_on(by, result, dtype):
+    kernel, graph = kernels(), Graph()
+    graph.graph.call_function(kernel["grow"], (graph.x,))
+    found = graph.call(kernel["count"], 3, dtype=result)
+    if by != "nothing":
+        at = graph.x
+        if by == "a copy":
+            at = graph.call(kernel["double"], at, dtype=dtype)
+        found = graph.call(kernel["double"], at, dtype=result)
+    traced = traced_module(graph.module(found), dtype)
+    is_counter = dtype is torch.int64 and by != "nothing"
+    assert planned.find_counters(traced) == [0] * is_counter
+
+
+def test_a_counter_that_is_incremented_by_way_of_a_copy_may_count_on():
+    kernel, graph = kernels(), Graph()
+    doubled = graph.call(kernel["double"], graph.x, dtype=torch.int64)
+    graph.graph.call_function(torch.ops.aten.copy_.default, (graph.x, doubled))
+    result = graph.call(kernel["count"], 3)
+    traced = traced_module(graph.module(result), torch.int64)
+    assert traced.written_inputs == {graph.x}
+    assert planned.find_counters(traced) == []
 
 
 def test_trials_draw_none_of_a_gpu(without_gpu, monkeypatch):

@@ -108,7 +108,7 @@ class Issued:
         handle.ended.add(kernel)
 
 
-def issue(monkeypatch, program, schedule):
+def issue(monkeypatch, program, schedule, starts=()):
     current = [None]
 
     def set_stream(given):
@@ -118,7 +118,10 @@ def issue(monkeypatch, program, schedule):
     monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "set_stream", set_stream)
     issued = Issued(program, current, schedule.early)
-    recorder = cuda._Recorder(issued, schedule, [], cuda.Lanes())
+    recorder = cuda._Recorder(issued, schedule, [], cuda.Lanes(), starts)
+    monkeypatch.setattr(
+        torch, "_foreach_copy_", lambda *_: current[-1].handle.ended.add("copied")
+    )
     recorder.record()
     assert current == [recorder.main]  # where a capture must end
     return issued, recorder.main
@@ -333,6 +336,14 @@ def test_kernels_start_after_what_they_depend_on(monkeypatch, path, share):
         expected = -1 if launch.is_urgent else 0
         assert issued.priority[launch.kernel] == expected
     assert main.handle.ended == set(order)  # the graph ends when all have ended
+
+
+@pytest.mark.parametrize("starts", [[], [("position", "its start")]])
+def test_all_kernels_wait_for_what_a_replay_begins_with(monkeypatch, starts):
+    program = Program.from_json(RECORDED[0].read_text())
+    issued, _ = issue(monkeypatch, program, by_chains(program), starts)
+    assert len(issued.known) == len(program.kernels)
+    assert all(("copied" in known) == bool(starts) for known in issued.known.values())
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda p: p.stem)

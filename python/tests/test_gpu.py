@@ -320,6 +320,38 @@ def test_an_argument_that_the_model_writes_is_written():
         assert count.item() == 8.0 * step
 
 
+class Cache(nn.Module):
+    """Of four rows, with a position that each call increments."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.register_buffer("rows", torch.zeros(4, 8))
+        self.register_buffer("length", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        at = torch.arange(1, device=x.device) + self.length
+        self.length.add_(1)
+        self.rows.index_copy_(0, at, self.linear(x))
+        return self.rows.sum(0)
+
+
+def test_trials_leave_a_position_in_a_cache_where_it_is():
+    """They would write behind the last row, which ends the process."""
+    model, plain = Cache().cuda(), Cache().cuda()
+    plain.load_state_dict(model.state_dict())
+    compiled = rt.compile(model, **QUICK)
+    with warnings.catch_warnings(record=True) as caught, torch.no_grad():
+        warnings.simplefilter("always")
+        for length in range(4):
+            x = torch.randn(1, 8, device="cuda")
+            assert_close(compiled(x), plain(x))
+            assert model.length.item() == length + 1
+        assert_close(model.rows, plain.rows)
+    assert not [w for w in caught if "regal" in str(w.message)]
+    assert len(compiled.regal.reports) == 1
+
+
 @pytest.mark.parametrize("dtype", [torch.uint64, torch.float8_e4m3fn, torch.int8])
 def test_inputs_of_rare_types_are_copied(dtype):
     compiled = rt.compile(lambda x, y: (x + 1, y.view(torch.uint8) + 1), **QUICK)

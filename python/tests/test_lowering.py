@@ -93,6 +93,13 @@ def test_kernels_of_one_graph_write_what_the_model_writes(lowered):
     )
 
 
+def test_a_position_in_a_cache_is_a_counter(lowered):
+    """Trials must not move it; what BatchNorm counts may count on."""
+    assert sorted(lowered["caching"]["written"]) == [0, 1]
+    assert lowered["caching"]["counters"] == [1]
+    assert lowered["whole step"]["counters"] == []
+
+
 def test_kernels_wait_before_they_touch_memory(lowered):
     """Those that may be launched early do it first of all."""
     step = lowered["step"]

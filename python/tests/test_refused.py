@@ -10,22 +10,6 @@ from regal.torch.workers import Threads  # noqa: E402
 from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
-@pytest.mark.parametrize("result", [torch.int64, torch.float32])
-def test_a_position_that_calls_increment_is_left_to_inductor(dtype, result):
-    """Trials would increment it thousands of times, and a cache may be indexed
-    by it. What is counted with it does no harm."""
-    kernel, graph = kernels(), Graph()
-    graph.graph.call_function(kernel["grow"], (graph.x,))
-    doubled = graph.call(kernel["double"], graph.x, dtype=result)
-    traced = traced_module(graph.module(doubled), dtype)
-    if (dtype, result) == (torch.int64, torch.float32):
-        with pytest.raises(Unsupported, match="each call and read by double"):
-            planned._check_counters(traced)
-    else:
-        planned._check_counters(traced)
-
-
 def test_graphs_that_communicate_are_left_to_inductor():
     """Each process would have its own order, and wait for the others."""
     pytest.importorskip("torch.distributed")  # has the ops

@@ -39,6 +39,7 @@ from typing import (
     List,
     Optional,
     Sequence,
+    Tuple,
 )
 
 import torch
@@ -48,6 +49,9 @@ from .driver import driver
 from .early import launch_early
 from .trace import Traced, tensors_of
 
+
+#: Tensors, and what each replay begins with in them.
+Starts = Sequence[Tuple[torch.Tensor, torch.Tensor]]
 
 #: Replays before a graph is timed, in each round, and in all rounds, for about
 #: so long.
@@ -257,6 +261,7 @@ def capture(
     schedule: Schedule,
     args: Sequence[Any],
     workshop: Optional[Workshop] = None,
+    starts: Starts = (),
 ) -> Captured:
     """Captures the schedule on the tensors `args`. Nothing runs yet.
 
@@ -264,7 +269,7 @@ def capture(
     """
     with RECORDING:
         lanes = workshop.lanes if workshop else current_lanes()
-        recorder = _Recorder(traced, schedule, args, lanes)
+        recorder = _Recorder(traced, schedule, args, lanes, starts)
         recorder.main.wait_stream(torch.cuda.current_stream())
         graph = _new_graph(schedule)
         recording = (
@@ -413,8 +418,9 @@ def _clear_workspaces() -> None:
 class _Recorder:
     """Issues the launches of a schedule while CUDA records them."""
 
-    def __init__(self, traced, schedule, args, lanes):
+    def __init__(self, traced, schedule, args, lanes, starts=()):
         self.traced, self.schedule, self.lanes = traced, schedule, lanes
+        self.starts = list(zip(*starts))
         self.env = traced.inputs(list(args))
         self.events: Dict[int, torch.cuda.Event] = {}
         #: Of each lane: where the last kernel was issued.
@@ -442,6 +448,8 @@ class _Recorder:
     def issue_all(self) -> None:
         for buffer in self.schedule.early:
             self.allocate(buffer)
+        if self.starts:
+            torch._foreach_copy_(*self.starts)
         start = torch.cuda.Event()
         start.record(self.main)
         self.latest[self.lanes.lane_of(self.first)] = self.main

@@ -109,6 +109,7 @@ class PlannedGraph:
             if placeholders[i] in written
         ]
         self.protected = [i for i in self.static if placeholders[i] in written]
+        self._counters = find_counters(self.traced)
         #: Results of a forward pass from here on are saved for backward; None
         #: for other graphs.
         self.visible = visible
@@ -128,6 +129,8 @@ class PlannedGraph:
         self.slots: Optional[Slots] = None
         #: Of the first call, if kept; inputs that a kernel writes are copies.
         self.example_args: List[Any] = []
+        #: Of those, what a replay begins with, if there are many.
+        self.example_starts: cuda.Starts = []
 
     def _find_views(self) -> None:
         """In a capture they would be views of our copies."""
@@ -171,6 +174,7 @@ class PlannedGraph:
         own = list(args)
         for i in self.moving + self.protected:
             own[i] = copy_of(args[i])
+        starts = [(own[i], copy_of(args[i])) for i in self._counters]
         buffers = [own[i] for i in self.moving]
         began = time.perf_counter()
         workshop = cuda.Workshop()
@@ -182,14 +186,14 @@ class PlannedGraph:
         best, tried = choose(
             traced.program,
             self.settings,
-            cuda.Timer(lambda s: cuda.capture(traced, s, own, workshop)),
+            cuda.Timer(lambda s: cuda.capture(traced, s, own, workshop, starts)),
             self.seconds - (measured - began),
             bool(traced.early_names),
         )
         compilers = one_stream(whole.program)
         whole_us = None
         if whole is not traced:
-            captured = cuda.capture(whole, compilers, own, workshop)
+            captured = cuda.capture(whole, compilers, own, workshop, starts)
             whole_us = min(cuda.time_us(captured) for _ in range(3))
         self.report = Report(
             kind=self.kind,
@@ -206,7 +210,7 @@ class PlannedGraph:
         self.traced = traced
         self.slots = self._make_slots(buffers, best.schedule)
         if self.settings.keep_inputs:
-            self.example_args = own
+            self.example_args, self.example_starts = own, starts
         self.schedule = best.schedule
 
     def _make_slots(
@@ -307,7 +311,6 @@ def _check_inputs(traced: Traced) -> None:
         if isinstance(value, torch.Tensor):
             raise Unsupported(f"input {node.name} is on the {value.device.type}")
         raise Unsupported(f"input {node.name} is a number that varies")
-    _check_counters(traced)
     _check_kernels(traced)
 
 
@@ -329,30 +332,41 @@ def _check_kernels(traced: Traced) -> None:
             raise Unsupported(f"a result of {node.name} is on the cpu")
 
 
-def _check_counters(traced: Traced) -> None:
-    """Trials replay a graph thousands of times. A position in a cache that each
-    call increments would leave the cache. Counters that others only count with,
-    as those of BatchNorm, may count on."""
-    whole = {
+def find_counters(traced: Traced) -> List[int]:
+    """Inputs that trials must not change, although they replay a graph thousands of
+    times: integers that each call updates and something else depends on. A position
+    in a cache that is incremented would leave the cache. Counters that nothing
+    depends on, as those of BatchNorm, may count on."""
+    program = traced.program
+    integers = {
         buffer
         for node, buffers in traced.buffers_of.items()
         for tensor, buffer in zip(tensors_of(traced.values.get(node)), buffers)
         if has_integers(tensor)
     }
-    counters = {
-        buffer: node
-        for node in traced.written_inputs
+    place_of = {
+        buffer: place
+        for place, node in enumerate(traced.placeholders)
+        if node in traced.written_inputs
         for buffer in traced.buffers_of[node]
-        if buffer in whole
+        if buffer in integers
     }
-    for kernel in traced.program.kernels:
-        written = {a.buffer for a in kernel.writes}
-        for buffer in {a.buffer for a in kernel.reads} - written:
-            if buffer in counters and not written <= whole:
-                raise Unsupported(
-                    f"input {counters[buffer].name}, integers, is updated by "
-                    f"each call and read by {kernel.name}"
-                )
+    passing = {
+        buffer
+        for buffer in integers - set(program.outputs)
+        if program.buffers[buffer].role == "temporary"
+    }
+    #: Of each buffer: the counters that its integers depend on.
+    within = {buffer: {buffer} for buffer in place_of}
+    found: Set[int] = set()
+    for kernel in program.kernels:
+        read = set().union(*(within.get(a.buffer, ()) for a in kernel.reads))
+        for buffer in {a.buffer for a in kernel.writes}:
+            if buffer in passing:
+                within.setdefault(buffer, set()).update(read)
+            else:
+                found |= read - {buffer}
+    return sorted(place_of[buffer] for buffer in found)
 
 
 def warn(kind: str, error: Exception) -> None:

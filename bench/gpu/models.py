@@ -5,7 +5,7 @@ A row of `MODELS` is a function of the batch size that makes (module, inputs).
 torchvision's and transformers' models are theirs; the others are small and
 written out: DARTS (cells found by architecture search), MMoE (a mixture of
 experts with several tasks), DLRM (26 embeddings and two perceptrons), a
-two-tower ranker, an ensemble.
+two-tower ranker, an ensemble, a decoder (a step of generating text).
 """
 
 import torch
@@ -163,6 +163,73 @@ class Ensemble(nn.Module):
         return sum(member(x) for member in self.members)
 
 
+class DecoderLayer(nn.Module):
+    """Of a language model such as LLaMA, with a cache of keys and values."""
+
+    def __init__(self, batch, width=768, heads=12, groups=4, length=1024):
+        super().__init__()
+        self.size = width // heads
+        self.norms = nn.ModuleList(nn.RMSNorm(width) for _ in range(2))
+        self.query = nn.Linear(width, width, bias=False)
+        self.key, self.value = (
+            nn.Linear(width, groups * self.size, bias=False) for _ in range(2)
+        )
+        self.out = nn.Linear(width, width, bias=False)
+        self.gate, self.up = (nn.Linear(width, 4 * width, bias=False) for _ in range(2))
+        self.down = nn.Linear(4 * width, width, bias=False)
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.randn(batch, groups, length, self.size))
+
+    def forward(self, x, position, angles, mask):
+        y = self.norms[0](x)
+        query, key, value = (
+            part(y).unflatten(-1, (-1, self.size)).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        )
+        self.keys.index_copy_(2, position, rotated(key, angles))
+        self.values.index_copy_(2, position, value)
+        y = nn.functional.scaled_dot_product_attention(
+            rotated(query, angles), self.keys, self.values, mask, enable_gqa=True
+        )
+        x = x + self.out(y.transpose(1, 2).flatten(2))
+        y = self.norms[1](x)
+        return x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
+
+
+def rotated(x, angles):
+    """With its position: rotary embeddings."""
+    first, second = x.chunk(2, -1)
+    turned = torch.cat([-second, first], -1)
+    return x * angles.cos().to(x.dtype) + turned * angles.sin().to(x.dtype)
+
+
+class Decoder(nn.Module):
+    """A token of each row, after others whose keys and values are in a cache."""
+
+    def __init__(self, batch, layers=12, width=768, heads=12, length=1024, words=32000):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.layers = nn.ModuleList(
+            DecoderLayer(batch, width, heads, length=length) for _ in range(layers)
+        )
+        self.norm, self.head = nn.RMSNorm(width), nn.Linear(width, words, bias=False)
+        self.length, self.half = length, width // heads // 2
+
+    def forward(self, ids, position):
+        turns = torch.arange(self.half, device=ids.device) / self.half
+        angles = position[:, None] * 10000.0 ** -turns
+        angles = torch.cat([angles, angles], -1)
+        mask = torch.arange(self.length, device=ids.device) <= position[:, None]
+        x = self.words(ids)
+        for layer in self.layers:
+            x = layer(x, position, angles, mask)
+        return self.head(self.norm(x))
+
+
+def _decoder(batch):
+    return Decoder(batch), (_ids(batch, 1), torch.tensor([700]))
+
+
 def _dlrm(batch):
     rows = 512 * batch
     ids = tuple(torch.randint(0, 10000, (rows, 4)) for _ in range(26))
@@ -287,8 +354,13 @@ MODELS = {
                         vocab_size=32000),
     "whisper": _whisper,
     "two_towers": _two_towers,
+    "decoder": _decoder,
     "ensemble": lambda batch: (Ensemble(), (torch.randn(batch, 3, 224, 224),)),
 }
+
+
+#: They write what a backward pass would need.
+ONLY_INFERENCE = {"decoder"}
 
 
 def fold(module):

@@ -53,7 +53,7 @@ TUNING = ("tune", "warm")
 
 def cases(models, batches, modes):
     """(model, batch, mode), inference first."""
-    from models import MODELS
+    from models import MODELS, ONLY_INFERENCE
 
     names = models or FIRST + [name for name in MODELS if name not in FIRST]
     return [
@@ -61,6 +61,7 @@ def cases(models, batches, modes):
         for mode in ("infer", "train") if mode in modes
         for batch in batches
         for name in names
+        if mode == "infer" or name not in ONLY_INFERENCE
     ]
 
 

@@ -82,7 +82,8 @@ def main():
         writer = csv.DictWriter(file, ["model", "rounded", "noisy"],
                                 lineterminator="\n")
         writer.writeheader()
-        for name in sys.argv[2:] or models.MODELS:
+        trained = [m for m in models.MODELS if m not in models.ONLY_INFERENCE]
+        for name in sys.argv[2:] or trained:
             writer.writerow(row_of(name))
             file.flush()
 

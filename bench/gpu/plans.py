@@ -15,6 +15,7 @@ is not in the tables, or was measured before early launches. Actions:
   measure-only  all of these
   unfolded      the plan without folded constants
   one-graph     calls without guards (regal.torch.compile_inference, compile_step)
+  again         the plan, recorded six times in memory of its own
   tune          max-autotune: it compiles for minutes; what it has chosen is in
                 Inductor's cache, a folder for each case in
                 TORCHINDUCTOR_CACHE_DIR, for the next run, if this one is stopped

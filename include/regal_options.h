@@ -14,6 +14,7 @@
  *  TEXT    (field, "name", default or NULL,    "UNIT", "group", EFFECT, "help")
  *  LIST    (field, "name",                     "UNIT", "group", EFFECT, "help")
  *
+ * An INTEGER is read as 1000000, 1e6 or 2.5e5, the way ranges are printed.
  * KIND is what a QUANTITY measures: its units, and the type of its field.
  *
  *  BYTES     int64_t  1000, 16G, 16GB, 16GiB

@@ -219,7 +219,7 @@ def test_whole_numbers_may_be_floats(diamond):
     machine = regal.Machine(devices=2.0, latency=1e2, bandwidth=np.float32(8e9))
     plan = regal.optimize(diamond, machine, evaluations=1e2)
     assert plan.devices == 2 and plan.evaluations <= 100
-    with pytest.raises(regal.InputError, match='"1.5" is not a number'):
+    with pytest.raises(regal.InputError, match='"1.5" is not whole'):
         regal.Machine(devices=1.5)
     with pytest.raises(regal.MisuseError, match="^devices: found .1, 2., expe"):
         regal.Machine(devices=[1, 2])

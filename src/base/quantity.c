@@ -189,6 +189,20 @@ regal_unit_found regal_read_quantity(regal_measure measure, const char *text,
   return scale(digits, size, exponent, value) ? reading : REGAL_UNIT_WRONG;
 }
 
+bool regal_parse_whole(const char *text, int64_t *number) {
+  uint64_t digits = 0;
+  int64_t value;
+  int exponent = 0;
+  bool minus = *text == '-';
+  text += minus;
+  if (!read_decimal(&text, &digits, &exponent) ||
+      !read_exponent(&text, &exponent) || *text ||
+      !scale(digits, 1, exponent, &value))
+    return false;
+  *number = minus ? -value : value;
+  return true;
+}
+
 bool regal_parse_bytes(const char *text, int64_t *bytes) {
   return regal_read_quantity(REGAL_MEASURE_BYTES, text, bytes) >=
          REGAL_UNIT_BARE;

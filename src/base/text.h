@@ -128,6 +128,9 @@ typedef enum regal_unit_found {
  * nanosecond is rounded to nearest, but "0.5" and "0.5ns" are rejected. */
 regal_unit_found regal_read_quantity(regal_measure measure, const char *text,
                                      int64_t *value);
+/* A whole number, also as 1e6, 2.5e5 or 2.0; not 1.5, 1e-3, or what does not
+ * fit. */
+bool regal_parse_whole(const char *text, int64_t *number);
 /* A number of bytes, with or without unit. */
 bool regal_parse_bytes(const char *text, int64_t *bytes);
 /* A time with its unit; 0 needs none. */

@@ -125,6 +125,28 @@ static void values_are_set(void **state) {
   assert_true(options.json && options.quiet && !options.verbose);
 }
 
+/* As ranges are printed, and as Python prints whole floats. */
+static void integers_may_have_exponents(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t value;
+  } cases[] = {{"1e6", 1000000},   {"2.5e5", 250000},
+               {"2.5E+5", 250000}, {"1e15", 1000000000000000},
+               {"100.0", 100},     {"3000e-3", 3},
+               {"0e99", 0},        {"0007", 7}};
+  regal_options options;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    regal_options_init(&options);
+    set(&options, "evaluations", cases[i].text);
+    assert_int_equal(options.evaluations, cases[i].value);
+  }
+  set(&options, "seed", "9e18"); /* more than a double counts exactly */
+  assert_int_equal(options.seed, 9000000000000000000);
+  set(&options, "seed", "8.999999999999999999e18");
+  assert_int_equal(options.seed, 8999999999999999999);
+}
+
 static void given_is_remembered(void **state) {
   (void)state;
   regal_options options;
@@ -265,7 +287,24 @@ static const refusal refusals[] = {
      "--devices: \"two\" is not a number, expected a whole number from 1 to "
      "64"},
     {"devices", "2.5",
-     "--devices: \"2.5\" is not a number, expected a whole number from 1 to "
+     "--devices: \"2.5\" is not whole, expected a whole number from 1 to 64"},
+    {"devices", "1e-3",
+     "--devices: \"1e-3\" is not whole, expected a whole number from 1 to "
+     "64"},
+    {"devices", "6.4e0",
+     "--devices: \"6.4e0\" is not whole, expected a whole number from 1 to "
+     "64"},
+    {"devices", "1e2",
+     "--devices: \"1e2\" is out of range, expected a whole number from 1 to "
+     "64"},
+    {"devices", "1e300",
+     "--devices: \"1e300\" is out of range, expected a whole number from 1 to "
+     "64"},
+    {"devices", "1e",
+     "--devices: \"1e\" is not a number, expected a whole number from 1 to "
+     "64"},
+    {"devices", "0x10",
+     "--devices: \"0x10\" is not a number, expected a whole number from 1 to "
      "64"},
     {"devices", " 2",
      "--devices: \" 2\" is not a number, expected a whole number from 1 to 64"},
@@ -501,6 +540,7 @@ int main(void) {
       cmocka_unit_test(rows_are_sound),
       cmocka_unit_test(defaults_are_set),
       cmocka_unit_test(values_are_set),
+      cmocka_unit_test(integers_may_have_exponents),
       cmocka_unit_test(given_is_remembered),
       cmocka_unit_test(not_given_is_one_thing),
       cmocka_unit_test(fields_that_differ_are_given),

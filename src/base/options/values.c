@@ -3,8 +3,7 @@
  * so that it reads back. */
 #include "base/options/values.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/options/options.h"
@@ -22,30 +21,42 @@ static bool is_default(const regal_option_info *info, double value) {
   return value == regal_read_real(info->fallback, NULL);
 }
 
+/* The number that all of `value` is. */
+static bool read_number(const char *value, double *number) {
+  char *end;
+  *number = regal_read_real(value, &end);
+  return *value && strspn(value, "0123456789.eE+-") == strlen(value) && !*end;
+}
+
+/* What is wrong with an integer that is not in the table's range. */
+static const char *integer_defect(const char *value) {
+  double number;
+  if (*value == '+' || !read_number(value, &number))
+    return "not a number";
+  return number == floor(number) ? "out of range" : "not whole";
+}
+
 static bool parse_integer(const regal_option_info *info, const char *value,
                           int64_t *field, char *why) {
-  char *end;
-  errno = 0;
-  long long parsed = strtoll(value, &end, 10);
-  bool digits = *value == '-' || regal_is_digit(*value);
-  bool number = digits && end != value && !*end;
-  bool in_range = parsed >= (int64_t)info->low && parsed <= (int64_t)info->high;
-  if (number && !errno && (in_range || is_default(info, (double)parsed))) {
+  int64_t parsed;
+  bool whole = regal_parse_whole(value, &parsed);
+  if (whole &&
+      ((parsed >= (int64_t)info->low && parsed <= (int64_t)info->high) ||
+       is_default(info, (double)parsed))) {
     *field = parsed;
     return true;
   }
   regal_print(why, REGAL_MOST_WHY,
               QUOTED " is %s, expected a whole number from %.0f to %.0f", value,
-              number ? "out of range" : "not a number", info->low, info->high);
+              whole ? "out of range" : integer_defect(value), info->low,
+              info->high);
   return false;
 }
 
 static bool parse_real(const regal_option_info *info, const char *value,
                        double *field, char *why) {
-  char *end;
-  double parsed = regal_read_real(value, &end);
-  bool number =
-      *value && strspn(value, "0123456789.eE+-") == strlen(value) && !*end;
+  double parsed;
+  bool number = read_number(value, &parsed);
   bool in_range = parsed >= info->low && parsed <= info->high;
   if (number && (in_range || is_default(info, parsed))) {
     *field = parsed;

@@ -184,6 +184,10 @@ typedef void (*regal_generation_fn)(void *state,
  * REGAL_OK with fewer graphs than `total`. A larger count extends a smaller
  * one.
  *
+ * Fails as REGAL_BAD_INPUT when fewer than one in 1000 graphs drawn is kept, as
+ * with the filter on graphs of ten ops. Graphs that were kept remain as a set;
+ * without any, the folder is left as it was found.
+ *
  * `progress` (or NULL) is called by the calling thread after each batch of
  * graphs; `generation` (or NULL) receives the final state. */
 REGAL_API regal_status regal_generate(regal_context *context,

@@ -187,6 +187,48 @@ static void test_filter(void **state) {
   assert_true(made.improvement == gains / 2);
 }
 
+static void assert_refused(regal_context *context, const char *folder,
+                           const regal_options *options, const char *message) {
+  assert_int_equal(regal_generate(context, folder, options, NULL, NULL, NULL),
+                   REGAL_BAD_INPUT);
+  assert_string_equal(regal_error(context), message);
+}
+
+/* A folder whose first graph is draw `number` of the stream. */
+static void begin_at(regal_context *context, const char *path,
+                     const regal_options *options, uint64_t number) {
+  regal_spec spec;
+  regal_folder folder;
+  regal_pool *single;
+  regal_candidate candidate;
+  assert_int_equal(regal_spec_read(context, options, &spec), REGAL_OK);
+  assert_int_equal(regal_pool_create(context, 1, &single), REGAL_OK);
+  assert_int_equal(regal_folder_open(&folder, context, path, &spec), REGAL_OK);
+  regal_candidate_make(context, single, &spec, number, &candidate);
+  assert_int_equal(regal_folder_take(&folder, &candidate), REGAL_OK);
+  assert_int_equal(regal_folder_flush(&folder), REGAL_OK);
+  assert_int_equal(folder.graphs, 1);
+  regal_text_free(&candidate.text);
+  regal_folder_close(&folder);
+  regal_pool_free(single);
+}
+
+/* A second graph after 2000 draws would be one in 1000 at best. What is there
+ * becomes a set of its own, each time. */
+static void test_too_few_are_kept(void **state) {
+  regal_options options = small(2);
+  options.model = REGAL_RECIPE_LAYERED;
+  begin_at(*state, "rare", &options, 1999);
+  for (int times = 0; times < 2; times++) {
+    assert_refused(*state, "rare", &options,
+                   "rare: 1 of 2000 graphs drawn differ, expected at least one "
+                   "in 1000; change --nodes or --width");
+    run("test $(ls rare | wc -l) = 3 && test $(wc -l < rare/index.csv) = 2");
+  }
+  begin_at(*state, "seldom", &options, 1998);
+  assert_int_equal(generate(*state, "seldom", &options).drawn, 2000);
+}
+
 static void test_paper_set(void **state) {
   regal_options options;
   regal_options_init(&options);
@@ -554,6 +596,7 @@ int main(void) {
       CONTEXT_TEST(test_layered_and_binary),
       CONTEXT_TEST(test_json),
       CONTEXT_TEST(test_filter),
+      CONTEXT_TEST(test_too_few_are_kept),
       CONTEXT_TEST(test_paper_set),
       CONTEXT_TEST(test_sizes_of_splits),
       CONTEXT_TEST(test_topologies_are_distinct),

@@ -68,7 +68,8 @@ static regal_status load(const regal_folder *folder, const char *name,
 
 /* Two calls at once would both append to the index. */
 static regal_status make_locked(regal_folder *folder) {
-  if (mkdir(folder->path, 0777) && errno != EEXIST)
+  folder->made = !mkdir(folder->path, 0777);
+  if (!folder->made && errno != EEXIST)
     return fail_system(folder, "");
   folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder->lock < 0)
@@ -338,4 +339,18 @@ regal_status regal_folder_finish(regal_folder *folder) {
   return renameat(folder->lock, part_name, folder->lock, index_name)
              ? fail_system(folder, part_name)
              : REGAL_OK;
+}
+
+/* What could not be removed is no failure: the next call finds it as it is. */
+regal_status regal_folder_give_up(regal_folder *folder) {
+  const regal_spec *spec = folder->spec;
+  if (folder->graphs)
+    return regal_folder_finish(folder);
+  unlinkat(folder->lock, part_name, 0);
+  unlinkat(folder->lock, recipe_name, 0);
+  for (uint32_t i = 0; spec->splits > 1 && i < spec->splits; i++)
+    unlinkat(folder->lock, spec->split[i].name, AT_REMOVEDIR);
+  if (folder->made)
+    rmdir(folder->path);
+  return REGAL_OK;
 }

@@ -5,12 +5,20 @@
  */
 #include "dataset/generate/generate.h"
 
+#include <inttypes.h>
+
 #include "base/memory/limit.h"
 #include "base/parallel/workers.h"
 
 /* Graphs of a batch: enough to keep all threads busy, few enough to hold in
  * memory and to show progress. */
 enum { DRAWS_PER_THREAD = 16, OPS_PER_BATCH = 2000000 };
+
+/* The filter is there to leave out the few graphs on which longer search gains
+ * little: it keeps four of five of the paper's. A recipe of which fewer than
+ * one in this many is kept is not what it is for. It may never end, as of
+ * graphs of ten ops hardly any passes, and of single ops hardly any differ. */
+enum { MOST_DRAWS_PER_GRAPH = 1000 };
 
 typedef struct generator {
   regal_context *context;
@@ -50,11 +58,18 @@ static regal_status make_candidate(void *state, size_t item,
   return REGAL_OK;
 }
 
-/* Takes a candidate unless the set is complete or an earlier one was not
+/* Whether too few draws were kept to go on. Looked at before each candidate,
+ * so that it does not depend on threads or on where earlier calls ended. */
+static bool is_hopeless(const generator *g) {
+  return g->folder.graphs < g->spec.total &&
+         g->folder.next >= MOST_DRAWS_PER_GRAPH * (g->folder.graphs + 1);
+}
+
+/* Takes a candidate unless that is the end of the set or an earlier one was not
  * finished. */
 static regal_status take(generator *g, const regal_candidate *candidate,
                          bool *open) {
-  if (!*open || g->folder.graphs == g->spec.total)
+  if (!*open || g->folder.graphs == g->spec.total || is_hopeless(g))
     return REGAL_OK;
   if (candidate->status != REGAL_OK)
     return regal_fail(g->context, candidate->status, "%s",
@@ -87,6 +102,22 @@ static void describe(generator *g) {
       folder->graphs ? folder->gains / (double)folder->graphs : 0;
 }
 
+static regal_status give_up(generator *g) {
+  const regal_folder *folder = &g->folder;
+  bool filter = g->spec.filter;
+  bool layered = g->spec.recipe.model == REGAL_RECIPE_LAYERED;
+  REGAL_TRY(regal_folder_give_up(&g->folder));
+  return regal_fail(
+      g->context, REGAL_BAD_INPUT,
+      "%s: %" PRIu64 " of %" PRIu64
+      " graphs drawn %s, expected at least one in %d; change --nodes%s%s",
+      folder->path, folder->graphs, folder->next,
+      filter ? "pass the filter" : "differ", MOST_DRAWS_PER_GRAPH,
+      layered ? " or --width" : "",
+      filter ? " (most graphs of about 100 ops pass) or leave out --filter"
+             : "");
+}
+
 static regal_status fill(generator *g, regal_generation_fn progress,
                          void *progress_state) {
   g->state.resumed = g->folder.graphs;
@@ -98,6 +129,8 @@ static regal_status fill(generator *g, regal_generation_fn progress,
       progress(progress_state, &g->state);
     REGAL_TRY(run_batch(g));
     describe(g);
+    if (is_hopeless(g))
+      return give_up(g);
   }
   if (progress)
     progress(progress_state, &g->state);

@@ -99,6 +99,7 @@ typedef struct regal_folder {
   double gains;    /* sum of their improvements, 0 without filter */
   regal_names checksums, degrees_seen; /* sets: the texts are empty */
   regal_text rows; /* of graphs in place that are not in the index yet */
+  bool made;       /* by this call */
   int lock, index; /* descriptors of the folder and index.csv.part, or -1 */
 } regal_folder;
 
@@ -114,6 +115,9 @@ regal_status regal_folder_take(regal_folder *folder,
 regal_status regal_folder_flush(regal_folder *folder);
 /* The last graph is in place: gives the index its name. */
 regal_status regal_folder_finish(regal_folder *folder);
+/* No more graphs will come: those that are in place become a set of their own,
+ * and what was begun without any is removed. */
+regal_status regal_folder_give_up(regal_folder *folder);
 void regal_folder_close(regal_folder *folder);
 
 #endif

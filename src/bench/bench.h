@@ -16,13 +16,6 @@
 #include "graph/graph.h"
 #include "regal_bench.h"
 
-/* -- CSV (bench/csv.c) ----------------------------------------------------- */
-
-/* Cuts the next field off `*line`, which it changes: quotes are removed. NULL
- * at the end of the line, and if a quote is not closed. */
-char *regal_csv_next(char **line);
-void regal_csv_put(regal_text *text, const char *field);
-
 /* -- Rows of the table (bench/rows.c) -------------------------------------- */
 
 /* In the order of the columns. */

@@ -102,9 +102,9 @@ static regal_status put_line(const regal_bench_summary *summary,
     if (!score.graphs || isnan(score.gap))
       continue;
     regal_text_format(text, "%zu,", number);
-    regal_csv_put(text, entry->method);
+    regal_text_csv(text, entry->method);
     regal_text_append(text, ",", 1);
-    regal_csv_put(text, entry->budget);
+    regal_text_csv(text, entry->budget);
     regal_text_format(text, ",%.6g,%.6g,%.6g\n", score.seconds, score.gap,
                       isnan(score.gap_interval) ? 0 : score.gap_interval);
   }
@@ -159,7 +159,7 @@ static regal_status draw_boxes(const regal_bench_summary *summary,
     regal_bench_label(summary, &group->entries[i], label, sizeof label);
     regal_text_format(data, "%zu,", ++*boxes);
     label[MOST_LABEL] = 0;
-    regal_csv_put(data, label);
+    regal_text_csv(data, label);
     for (size_t q = 0; q < 5; q++)
       regal_text_format(data, ",%.6g", score.quartile[q]);
     regal_text_format(data, "\n");

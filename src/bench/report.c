@@ -48,7 +48,7 @@ static void put_csv_line(regal_text *text, const regal_bench_entry *entry,
                          const regal_bench_score *s) {
   const char *const names[] = {entry->method, entry->budget, entry->settings};
   for (size_t i = 0; i < 3; i++) {
-    regal_csv_put(text, names[i]);
+    regal_text_csv(text, names[i]);
     regal_text_append(text, ",", 1);
   }
   regal_text_format(text, "%zu,%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%zu,",
@@ -107,11 +107,11 @@ static void put_graphs(const regal_bench_summary *summary,
     char label[REGAL_MOST_TEXT];
     regal_bench_label(summary, &group->entries[i], label, sizeof label);
     regal_text_append(csv, ",", 1);
-    regal_csv_put(csv, label);
+    regal_text_csv(csv, label);
   }
   for (size_t g = 0; g < group->graph_count; g++) {
     regal_text_append(csv, "\n", 1);
-    regal_csv_put(csv, group->graphs[g]);
+    regal_text_csv(csv, group->graphs[g]);
     for (size_t i = 0; i < group->entry_count; i++) {
       double gain = regal_bench_improvement(group, i, g);
       regal_text_format(csv, isnan(gain) ? "," : ",%.6g", gain);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/csv.h"
 #include "base/plain.h"
 
 typedef enum column_kind { TEXT, COUNT, AMOUNT, SECONDS } column_kind;
@@ -46,7 +47,7 @@ static void put_field(regal_text *text, const column *c,
   const void *at = (const char *)row + c->offset;
   switch (c->kind) {
   case TEXT:
-    regal_csv_put(text, *(const char *const *)at);
+    regal_text_csv(text, *(const char *const *)at);
     break;
   case COUNT:
     regal_text_format(text, "%" PRIu64, *(const uint64_t *)at);
@@ -104,21 +105,17 @@ static bool read_field(char *field, const column *c, regal_bench_row *row) {
 regal_status regal_bench_read_row(regal_context *context, const char *path,
                                   unsigned number, char *line,
                                   regal_bench_row *row) {
-  for (size_t i = 0; i < COLUMNS; i++) {
-    char *field = regal_csv_next(&line);
-    if (!field)
-      return regal_fail(context, REGAL_BAD_INPUT,
-                        "%s:%u: found %zu fields, expected %zu", path, number,
-                        i, COLUMNS);
-    if (!read_field(field, &columns[i], row))
-      return regal_fail(context, REGAL_BAD_INPUT,
-                        "%s:%u: found \"%s\" in column %s, expected a number",
-                        path, number, field, columns[i].name);
-  }
-  if (line)
-    return regal_fail(context, REGAL_BAD_INPUT,
-                      "%s:%u: found more than %zu fields", path, number,
-                      COLUMNS);
+  regal_csv csv;
+  regal_csv_open(&csv, context, path, number, line, strlen(line));
+  REGAL_TRY(regal_csv_next(&csv));
+  if (csv.count != COLUMNS)
+    return regal_csv_fail(&csv, "found %zu fields, expected %zu", csv.count,
+                          COLUMNS);
+  for (size_t i = 0; i < COLUMNS; i++)
+    if (!read_field(csv.fields[i], &columns[i], row))
+      return regal_csv_fail(&csv,
+                            "found \"%s\" in column %s, expected a number",
+                            csv.fields[i], columns[i].name);
   return REGAL_OK;
 }
 

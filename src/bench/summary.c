@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/plain.h"
 
 /* -- Reading --------------------------------------------------------------- */
@@ -303,41 +304,36 @@ static void take_best(regal_bench_summary *s, const char *graph, double cost) {
   }
 }
 
-static regal_status read_best_line(regal_bench_summary *s, const char *path,
-                                   unsigned number, char *line) {
-  char *end = NULL;
-  const char *graph = regal_csv_next(&line), *cost = regal_csv_next(&line);
-  double value = cost ? regal_read_real(cost, &end) : 0;
-  if (!cost || end == cost || *end || line || !isfinite(value))
-    return regal_fail(s->context, REGAL_BAD_INPUT,
-                      "%s:%u: found \"%s\" as a cost, expected GRAPH,COST",
-                      path, number, cost ? cost : "");
-  take_best(s, graph, value);
+static regal_status read_best_row(regal_bench_summary *s,
+                                  const regal_csv *csv) {
+  if (csv->count != 2)
+    return regal_csv_fail(csv, "found %zu field%s, expected GRAPH,COST",
+                          csv->count, regal_plural(csv->count));
+  char *cost = csv->fields[1], *end;
+  double value = regal_read_real(cost, &end);
+  if (end == cost || *end || !isfinite(value))
+    return regal_csv_fail(csv, "found \"%s\" as a cost, expected GRAPH,COST",
+                          cost);
+  take_best(s, csv->fields[0], value);
   return REGAL_OK;
 }
 
-/* Ends the line, whatever its newline; returns the next, or NULL. */
-static char *end_line(char *line) {
-  char *next = strchr(line, '\n');
-  char *end = next ? next : line + strlen(line);
-  if (end > line && end[-1] == '\r')
-    end--;
-  *end = 0;
-  return next ? next + 1 : NULL;
+static regal_status read_best_rows(regal_bench_summary *s, regal_csv *csv) {
+  for (;;) {
+    REGAL_TRY(regal_csv_next(csv));
+    if (!csv->count)
+      return REGAL_OK;
+    if (!regal_csv_is_head(csv, "graph", "cost"))
+      REGAL_TRY(read_best_row(s, csv));
+  }
 }
 
 static regal_status read_best(regal_bench_summary *s, const char *path) {
   regal_text text;
-  regal_status status = REGAL_OK;
+  regal_csv csv;
   REGAL_TRY(regal_read_file(s->context, path, &text));
-  char *line = text.bytes;
-  for (unsigned number = 1; line && status == REGAL_OK; number++) {
-    char *next = end_line(line);
-    bool head = number == 1 && !strcmp(line, "graph,cost");
-    if (*line && !head)
-      status = read_best_line(s, path, number, line);
-    line = next;
-  }
+  regal_csv_open(&csv, s->context, path, 1, text.bytes, text.size);
+  regal_status status = read_best_rows(s, &csv);
   regal_text_free(&text);
   return status;
 }

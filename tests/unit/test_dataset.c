@@ -138,10 +138,11 @@ static void without_an_index(void **state) {
 static void with_an_index(void **state) {
   regal_dataset *dataset;
   write_samples("set");
-  files_write_text("set/index.csv",
-                   "\xEF\xBB\xBFname,color,file,family,source,seed\r\n"
-                   "one,red,fork.pbtxt,\"a, \"\"b\"\"\",\"two\nlines\",12\r\n"
-                   "chain,,,,,");
+  files_write_text(
+      "set/index.csv",
+      "\xEF\xBB\xBFname,color,file,family,source,seed\r\n"
+      "one,red,fork.pbtxt,\"a, \"\"b\"\"\",\"two\nlines\",12\r\n\r\n"
+      "chain,,,,,");
   GOOD(regal_dataset_open(*state, "set", &dataset));
   assert_names(dataset, "one chain");
   const regal_entry *entry = regal_dataset_entry(dataset, 0);
@@ -157,6 +158,7 @@ static void wrong_indexes(void **state) {
     const char *text, *message;
   } cases[] = {
       {"", "set/index.csv: is empty"},
+      {"\n", "set/index.csv: is empty"},
       {"name,file\nx,none.pb\n",
        "set/index.csv:2: there is no file for \"none.pb\""},
       {"name,file\nx,../set/fork.pbtxt\n",
@@ -173,9 +175,9 @@ static void wrong_indexes(void **state) {
        "set/index.csv:2: \"0x12\" is no proper 'checksum'"},
       {"name,runtime_room\nfork,maybe\n",
        "set/index.csv:2: \"maybe\" is no proper 'runtime_room'"},
-      {"name\n\"fork\n", "set/index.csv:2: a quoted field does not end"},
-      {"name\n\"fork\"x\n",
-       "set/index.csv:2: something follows a closing quote"},
+      {"name\n\"fork\n",
+       "set/index.csv:2: found a field that begins with a quote, expected one "
+       "at its end, too"},
       {"name,file\n,\n", "set/index.csv:2: neither a name nor a file"},
   };
   regal_dataset *dataset;
@@ -185,9 +187,6 @@ static void wrong_indexes(void **state) {
     BAD(regal_dataset_open(*state, "set", &dataset), REGAL_BAD_INPUT,
         cases[i].message);
   }
-  files_write("set/index.csv", "name\nfo\0rk\n", 11);
-  BAD(regal_dataset_open(*state, "set", &dataset), REGAL_BAD_INPUT,
-      "set/index.csv:2: a field has a zero byte");
 }
 
 /* Somebody else's index.csv is a file like any other. */

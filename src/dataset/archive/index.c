@@ -8,12 +8,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plain.h"
+#include "base/csv.h"
 #include "graph/builder.h"
 
 typedef enum column_kind {
@@ -74,7 +73,6 @@ static const column columns[] = {
     {"source", COLUMN_TEXT, ENTRY(source), false},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
-#define MOST_FIELDS 256 /* in one line, unknown columns included */
 
 static const char *const rooms[] = {"yes", "no cost", "single op", "chain"};
 
@@ -89,88 +87,6 @@ const regal_entry regal_blank_entry = {.name = "",
                                        .family = "",
                                        .reading = "",
                                        .source = ""};
-
-/* -- Fields ---------------------------------------------------------------- */
-
-typedef struct reader {
-  regal_context *context;
-  const char *name;
-  char *at, *end;
-  uint32_t line;     /* of what is read next */
-  uint32_t row_line; /* where the present row began */
-  char *fields[MOST_FIELDS];
-  size_t count;
-} reader;
-
-static regal_status fail_row(const reader *r, const char *format, ...)
-    REGAL_FORMAT(2, 3);
-
-static regal_status fail_row(const reader *r, const char *format, ...) {
-  char what[512];
-  va_list arguments;
-  va_start(arguments, format);
-  regal_print_list(what, sizeof what, format, arguments);
-  va_end(arguments);
-  return regal_fail(r->context, REGAL_BAD_INPUT, "%s:%" PRIu32 ": %s", r->name,
-                    r->row_line, what);
-}
-
-/* Reads a quoted field in place; r->at is behind the opening quote. */
-static regal_status read_quoted(reader *r, char **field_end) {
-  char *to = r->at;
-  for (;; r->at++) {
-    if (r->at == r->end)
-      return fail_row(r, "a quoted field does not end");
-    if (*r->at == '"' && *++r->at != '"')
-      break;
-    r->line += *r->at == '\n';
-    *to++ = *r->at;
-  }
-  if (*r->at == '\r' && r->at[1] == '\n')
-    r->at++;
-  if (r->at < r->end && *r->at != ',' && *r->at != '\n')
-    return fail_row(r, "something follows a closing quote");
-  *field_end = to;
-  return REGAL_OK;
-}
-
-static void read_plain(reader *r, char **field_end) {
-  char *begin = r->at;
-  while (r->at < r->end && *r->at != ',' && *r->at != '\n')
-    r->at++;
-  bool carriage = r->at > begin && r->at[-1] == '\r' && *r->at != ',';
-  *field_end = carriage ? r->at - 1 : r->at;
-}
-
-/* Reads one field and what ends it; `*last` says whether that ends the row. */
-static regal_status read_field(reader *r, bool *last) {
-  char *field = r->at, *end = field;
-  if (r->count == MOST_FIELDS)
-    return fail_row(r, "more than %d fields", MOST_FIELDS);
-  if (*r->at == '"') {
-    field = ++r->at;
-    REGAL_TRY(read_quoted(r, &end));
-  } else {
-    read_plain(r, &end);
-  }
-  *last = r->at == r->end || *r->at == '\n';
-  if (r->at < r->end)
-    r->line += *r->at++ == '\n';
-  *end = 0;
-  if (strlen(field) != (size_t)(end - field))
-    return fail_row(r, "a field has a zero byte");
-  r->fields[r->count++] = field;
-  return REGAL_OK;
-}
-
-static regal_status read_row(reader *r) {
-  bool last = false;
-  r->count = 0;
-  r->row_line = r->line;
-  while (!last)
-    REGAL_TRY(read_field(r, &last));
-  return REGAL_OK;
-}
 
 /* -- Values ---------------------------------------------------------------- */
 
@@ -212,22 +128,25 @@ static bool read_value(const column *column, char *text, regal_entry *entry) {
 
 /* For each field of a row its column, or NULL. */
 typedef struct header {
-  const column *column[MOST_FIELDS];
+  const column *column[REGAL_MOST_CSV_FIELDS];
   size_t fields, figures;
   bool has_file, has_name;
 } header;
 
 /* `header` is zero. */
-static regal_status read_header(reader *r, header *header) {
-  REGAL_TRY(read_row(r));
-  header->fields = r->count;
-  for (size_t i = 0; i < r->count; i++)
+static regal_status read_header(regal_csv *csv, header *header) {
+  REGAL_TRY(regal_csv_next(csv));
+  if (!csv->count)
+    return regal_fail(csv->context, REGAL_BAD_INPUT, "%s: is empty", csv->name);
+  header->fields = csv->count;
+  for (size_t i = 0; i < csv->count; i++)
     for (size_t k = 0; k < COLUMNS; k++) {
-      if (strcmp(r->fields[i], columns[k].name))
+      if (strcmp(csv->fields[i], columns[k].name))
         continue;
       for (size_t j = 0; j < i; j++)
         if (header->column[j] == &columns[k])
-          return fail_row(r, "column '%s' occurs twice", columns[k].name);
+          return regal_csv_fail(csv, "column '%s' occurs twice",
+                                columns[k].name);
       header->column[i] = &columns[k];
       header->figures += columns[k].figure;
       header->has_name |= columns[k].offset == ENTRY(name);
@@ -243,57 +162,57 @@ static size_t count_figures(void) {
   return count;
 }
 
-static regal_status read_entry(reader *r, const header *header,
+static regal_status read_entry(const regal_csv *csv, const header *header,
                                regal_entry *entry) {
   *entry = regal_blank_entry;
   entry->known = header->figures == count_figures();
-  REGAL_TRY(read_row(r));
-  if (r->count != header->fields)
-    return fail_row(r, "%zu fields, expected %zu", r->count, header->fields);
-  for (size_t i = 0; i < r->count; i++) {
+  if (csv->count != header->fields)
+    return regal_csv_fail(csv, "%zu fields, expected %zu", csv->count,
+                          header->fields);
+  for (size_t i = 0; i < csv->count; i++) {
     const column *column = header->column[i];
+    char *field = csv->fields[i];
     if (!column)
       continue;
-    if (!*r->fields[i] && column->kind != COLUMN_TEXT)
+    if (!*field && column->kind != COLUMN_TEXT)
       entry->known &= !column->figure;
-    else if (!read_value(column, r->fields[i], entry))
-      return fail_row(r, "%s is no proper '%s'", regal_quote(r->fields[i]).text,
-                      column->name);
+    else if (!read_value(column, field, entry))
+      return regal_csv_fail(csv, "%s is no proper '%s'",
+                            regal_quote(field).text, column->name);
   }
+  if (!*entry->name && !*entry->file)
+    return regal_csv_fail(csv, "neither a name nor a file");
   return REGAL_OK;
 }
 
-static regal_status read_entries(reader *r, const header *header,
+static regal_status read_entries(regal_csv *csv, const header *header,
                                  regal_index *index) {
-  while (r->at < r->end) {
-    if (!REGAL_RESERVE(r->context, index->rows, index->count, index->capacity))
-      return regal_fail_memory(r->context);
+  for (;;) {
+    REGAL_TRY(regal_csv_next(csv));
+    if (!csv->count)
+      return REGAL_OK;
+    if (!REGAL_RESERVE(csv->context, index->rows, index->count,
+                       index->capacity))
+      return regal_fail_memory(csv->context);
     regal_index_row *row = &index->rows[index->count];
-    REGAL_TRY(read_entry(r, header, &row->entry));
-    if (!*row->entry.name && !*row->entry.file)
-      return fail_row(r, "neither a name nor a file");
-    row->line = r->row_line;
+    REGAL_TRY(read_entry(csv, header, &row->entry));
+    row->line = csv->row;
     index->count++;
   }
-  return REGAL_OK;
 }
 
 regal_status regal_index_parse(regal_context *context, const char *name,
                                regal_text *text, regal_index *index,
                                bool *foreign) {
+  regal_text_drop_mark(text); /* a member of an archive may still have one */
   *index = (regal_index){.context = context, .text = text->bytes};
-  reader r = {.context = context, .name = name, .line = 1};
+  regal_csv csv;
   header header = {.fields = 0};
-  r.at = text->bytes;
-  r.end = text->bytes + text->size;
-  if (text->size >= 3 && !memcmp(r.at, "\xEF\xBB\xBF", 3))
-    r.at += 3; /* spreadsheets write a byte order mark */
-  regal_status status =
-      r.at < r.end ? read_header(&r, &header)
-                   : regal_fail(context, REGAL_BAD_INPUT, "%s: is empty", name);
+  regal_csv_open(&csv, context, name, 1, text->bytes, text->size);
+  regal_status status = read_header(&csv, &header);
   *foreign = status == REGAL_OK && !header.has_name && !header.has_file;
   if (status == REGAL_OK && !*foreign)
-    status = read_entries(&r, &header, index);
+    status = read_entries(&csv, &header, index);
   if (status != REGAL_OK)
     regal_index_free(index);
   return status;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index.csv: the rows of a dataset (docs/data.md).
  *
- * Comma-separated values with a header (RFC 4180): fields may be quoted, quotes
- * inside are doubled, lines end in LF or CRLF. Columns are known by their
+ * Comma-separated values (base/csv.h) with a header. Columns are known by their
  * names, in any order; unknown ones are skipped. A name, or else a file, must
  * be there; the others may be missing or empty.
  */

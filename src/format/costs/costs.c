@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of --costs.
- *
- * A name with a comma or a quote is in double quotes, a quote inside them is
- * doubled (RFC 4180). The first line may be the header "name,microseconds".
- */
+/* The reader of --costs: rows of a name and microseconds. The first line may be
+ * the header "name,microseconds". */
 #include "format/costs/costs.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/name_index.h"
-#include "base/text.h"
 #include "format/json/json.h"
 #include "graph/builder.h"
 
@@ -19,40 +16,10 @@ typedef struct reader {
   const char *path, *whose;
   regal_name_index index;
   int64_t *run_ns; /* [names] */
-  uint32_t line;
+  regal_csv csv;
 } reader;
 
 /* -- A row ----------------------------------------------------------------- */
-
-static regal_status fail_line(const reader *reader, const char *what,
-                              const char *name) {
-  return regal_fail(reader->context, REGAL_BAD_INPUT, "%s:%u: %s%s",
-                    reader->path, reader->line, what,
-                    name ? regal_quote(name).text : "");
-}
-
-static regal_status fail_name(const reader *reader, const char *has,
-                              const char *name) {
-  return regal_fail(reader->context, REGAL_BAD_INPUT, "%s:%u: %s %s node %s",
-                    reader->path, reader->line, reader->whose, has,
-                    regal_quote(name).text);
-}
-
-/* Takes the quotes off a name, in place; false if they do not match. */
-static bool unquote(char *name) {
-  if (*name != '"')
-    return !strchr(name, '"');
-  char *to = name;
-  const char *from = name + 1;
-  while (*from) {
-    if (*from == '"' && *++from != '"')
-      break;
-    *to++ = *from++;
-  }
-  bool closed = from[-1] == '"' && !*from;
-  *to = 0;
-  return closed;
-}
 
 /* Exact, as for all durations; false for what is no number. */
 static bool read_microseconds(const char *text, int64_t *ns) {
@@ -72,29 +39,27 @@ static bool read_microseconds(const char *text, int64_t *ns) {
 static regal_status find_node(const reader *reader, const char *name,
                               uint32_t *node) {
   *node = regal_name_index_find(&reader->index, name);
-  if (*node == REGAL_NAME_ABSENT)
-    return fail_name(reader, "has no", name);
-  if (*node == REGAL_NAME_AMBIGUOUS)
-    return fail_name(reader, "has more than one", name);
-  return REGAL_OK;
+  if (*node < REGAL_NAME_AMBIGUOUS)
+    return REGAL_OK;
+  return regal_csv_fail(&reader->csv, "%s has %s node %s", reader->whose,
+                        *node == REGAL_NAME_ABSENT ? "no" : "more than one",
+                        regal_quote(name).text);
 }
 
-static regal_status read_row(reader *reader, char *row) {
-  char *comma = strrchr(row, ',');
+static regal_status read_row(reader *reader) {
+  const regal_csv *csv = &reader->csv;
   uint32_t node = 0;
   int64_t ns;
-  if (reader->line == 1 && !strcmp(row, "name,microseconds"))
-    return REGAL_OK;
-  if (!comma)
-    return fail_line(reader, "expected name,microseconds", NULL);
-  *comma = 0;
-  if (!unquote(row))
-    return fail_line(reader, "a quote that is not closed or not doubled", NULL);
-  if (!read_microseconds(comma + 1, &ns))
-    return fail_line(reader, "not a number of microseconds: ", comma + 1);
-  REGAL_TRY(find_node(reader, row, &node));
+  if (csv->count != 2)
+    return regal_csv_fail(csv, "found %zu field%s, expected name,microseconds",
+                          csv->count, regal_plural(csv->count));
+  const char *name = csv->fields[0], *time = csv->fields[1];
+  if (!read_microseconds(time, &ns))
+    return regal_csv_fail(csv, "found %s, expected a number of microseconds",
+                          regal_quote(time).text);
+  REGAL_TRY(find_node(reader, name, &node));
   if (reader->run_ns[node] != REGAL_NOT_MEASURED)
-    return fail_line(reader, "a second row for ", row);
+    return regal_csv_fail(csv, "a second row for %s", regal_quote(name).text);
   reader->run_ns[node] = ns;
   return REGAL_OK;
 }
@@ -102,24 +67,15 @@ static regal_status read_row(reader *reader, char *row) {
 /* -- The file -------------------------------------------------------------- */
 
 static regal_status read_rows(reader *reader, char *text, size_t size) {
-  char *end = text + size;
-  if (memchr(text, 0, size))
-    return regal_fail(reader->context, REGAL_BAD_INPUT,
-                      "%s: a zero byte: not a text", reader->path);
-  for (char *row = text; row < end;) {
-    char *stop = memchr(row, '\n', (size_t)(end - row));
-    char *next = stop ? stop + 1 : end;
-    if (stop)
-      *stop = 0;
-    size_t length = strlen(row);
-    if (length && row[length - 1] == '\r')
-      row[length - 1] = 0;
-    reader->line++;
-    if (*row)
-      REGAL_TRY(read_row(reader, row));
-    row = next;
+  regal_csv *csv = &reader->csv;
+  regal_csv_open(csv, reader->context, reader->path, 1, text, size);
+  for (;;) {
+    REGAL_TRY(regal_csv_next(csv));
+    if (!csv->count)
+      return REGAL_OK;
+    if (!regal_csv_is_head(csv, "name", "microseconds"))
+      REGAL_TRY(read_row(reader));
   }
-  return REGAL_OK;
 }
 
 static regal_status read_file(reader *reader) {

@@ -144,6 +144,14 @@ static bool is_short(const regal_options *options) {
   return options->time > 0 && options->time < SHORT_SECONDS;
 }
 
+/* Whether the first bound is a quick one. Where transfers are free it would be
+ * the same as the other. */
+static bool leaves_transfers_out(const regal_search *search) {
+  const regal_problem *problem = search->problem;
+  return is_short(search->options) && problem->devices > 1 &&
+         !problem->free_transfers;
+}
+
 static regal_status bound_peak(regal_search *search) {
   double seconds = search->options->time;
   return regal_bound_memory_within(
@@ -158,7 +166,7 @@ static regal_status bound_objective(regal_search *search) {
     return REGAL_OK;
   if (search->problem->objective == REGAL_MEMORY)
     return bound_peak(search);
-  if (is_short(search->options))
+  if (leaves_transfers_out(search))
     return regal_bound_runtime_quick(search->context, search->problem,
                                      &search->bound.runtime_ns);
   return regal_bound_runtime(search->context, search->problem,
@@ -189,7 +197,7 @@ static regal_status complete_bounds(regal_search *search) {
   regal_bound *bound = &search->bound, more = {0};
   if (!regal_has_bounds(search->problem))
     return REGAL_OK;
-  if (memory || is_short(options))
+  if (memory || leaves_transfers_out(search))
     REGAL_TRY(regal_bound_runtime(search->context, search->problem,
                                   &more.runtime_ns));
   if (!memory || (options->time > 0 && search->stop != REGAL_STOP_BOUND))

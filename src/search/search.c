@@ -150,6 +150,15 @@ regal_status regal_search_offer(regal_search *search, regal_plan *plan) {
   return REGAL_OK;
 }
 
+bool regal_search_could_keep(const regal_search *search, int64_t runtime_ns) {
+  const regal_fitness *best = &search->plan_fitness;
+  const regal_search *other = search->unlimited;
+  if (search->problem->objective == REGAL_MEMORY || best->excess ||
+      best->value >= runtime_ns)
+    return true;
+  return other && other->plan_fitness.value >= runtime_ns;
+}
+
 regal_status regal_search_hand_over(regal_search *child, regal_status status) {
   regal_search *parent = child->parent;
   regal_plan *best = child->best;

@@ -125,6 +125,8 @@ regal_status regal_search_offer(regal_search *search, regal_plan *plan);
 regal_status regal_search_offer_order(regal_search *search,
                                       const uint32_t *order,
                                       const uint8_t *placement);
+/* False when no plan that takes so long or longer would be kept. */
+bool regal_search_could_keep(const regal_search *search, int64_t runtime_ns);
 /* One number for both, less is better: the objective, and a price for what is
  * beyond memory limits. */
 double regal_search_energy(const regal_problem *problem, regal_fitness fitness);

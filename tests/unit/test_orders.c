@@ -531,6 +531,47 @@ static void test_tournament(void **state) {
   regal_release(*state, carver.base);
 }
 
+/* -- What is not made ------------------------------------------------------ */
+
+/* The allocations of a method after `first`, on two equal ops and two devices.
+ */
+static size_t count_allocations(enum regal_objective objective,
+                                regal_method_fn first, regal_method_fn method) {
+  const toy_op ops[] = {{.run_ns = 5, .bytes = 1}, {.run_ns = 5, .bytes = 1}};
+  failing_allocator memory = {.fail_at = 0};
+  regal_allocator allocator = failing_allocator_of(&memory);
+  regal_context *context;
+  regal_search search;
+  assert_int_equal(regal_context_create(&context, &allocator), REGAL_OK);
+  regal_graph *graph = TOY_GRAPH(context, ops);
+  regal_problem *problem =
+      toy_problem(context, graph, toy_machine(context, 2), objective);
+  regal_search_open(&search, context, problem, NULL, 1, 10);
+  assert_int_equal(first(&search), REGAL_OK);
+  int64_t best = search.best_fitness.value;
+  size_t before = memory.allocations;
+  assert_int_equal(method(&search), REGAL_OK);
+  assert_int_equal(search.best_fitness.value, best);
+  assert_non_null(strstr(search.account, "everything on device 0"));
+  regal_search_close(&search);
+  regal_problem_free(problem);
+  regal_graph_free(graph);
+  regal_context_free(context);
+  return memory.allocations - before;
+}
+
+/* Both ops on one device take 10, HEFT's plan takes 5: that is known before
+ * there is an order. */
+static void test_no_order_is_made_in_vain(void **state) {
+  (void)state;
+  assert_int_equal(
+      count_allocations(REGAL_RUNTIME, regal_heft, regal_method_lpmf), 1);
+  assert_true(count_allocations(REGAL_RUNTIME, regal_method_single,
+                                regal_method_lpmf) > 1);
+  assert_true(count_allocations(REGAL_MEMORY, regal_heft, regal_method_lpmf) >
+              1);
+}
+
 /* -- Failures -------------------------------------------------------------- */
 
 /* Fails the n-th allocation of a method; false when it has fewer. */
@@ -562,6 +603,7 @@ int main(void) {
       TOY_TEST(test_greedy_lists_by_definition),
       TOY_TEST(test_plans_pass_the_verifier),
       TOY_TEST(test_tournament),
+      cmocka_unit_test(test_no_order_is_made_in_vain),
       cmocka_unit_test(test_memory_runs_out),
   };
   return cmocka_run_group_tests_name("orders", tests, NULL, NULL);

@@ -193,6 +193,29 @@ static void test_fewer_transfers_win(void **state) {
   regal_graph_free(graph);
 }
 
+/* What may still be kept: by value, within the limits, or by the search without
+ * limits. */
+static void test_what_could_be_kept(void **state) {
+  search_bench *b = *state;
+  regal_problem problem = {.objective = REGAL_RUNTIME};
+  regal_search search, other;
+  regal_search_open(&search, b->context, &problem, NULL, 1, 10);
+  regal_search_open(&other, b->context, &problem, NULL, 1, 10);
+  assert_true(regal_search_could_keep(&search, INT64_MAX));
+  search.plan_fitness = (regal_fitness){0, 100, 0};
+  assert_false(regal_search_could_keep(&search, 101));
+  assert_true(regal_search_could_keep(&search, 100)); /* fewer transfers */
+  search.unlimited = &other;
+  assert_true(regal_search_could_keep(&search, 101));
+  other.plan_fitness = (regal_fitness){0, 60, 0};
+  assert_false(regal_search_could_keep(&search, 101));
+  search.plan_fitness.excess = 1;
+  assert_true(regal_search_could_keep(&search, 101));
+  search.plan_fitness.excess = 0;
+  problem.objective = REGAL_MEMORY;
+  assert_true(regal_search_could_keep(&search, 101));
+}
+
 /* Nobody hears what is found for another view of the problem, only how far the
  * search is. */
 static void test_views_report_their_parent(void **state) {
@@ -232,6 +255,7 @@ int main(void) {
       SEARCH_TEST(test_child),
       SEARCH_TEST(test_begins_anew),
       SEARCH_TEST(test_fewer_transfers_win),
+      SEARCH_TEST(test_what_could_be_kept),
       SEARCH_TEST(test_views_report_their_parent),
   };
   return cmocka_run_group_tests_name("search", tests, NULL, NULL);

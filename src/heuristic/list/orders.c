@@ -6,6 +6,7 @@
 #include "heuristic/list/orders.h"
 #include "heuristic/heuristics.h"
 
+#include "base/compare.h"
 #include "search/search.h"
 
 /* -- The device ------------------------------------------------------------ */
@@ -117,21 +118,44 @@ static void account_for(regal_search *search, const char *name,
                          used ? __builtin_ctzll(used) : 0);
 }
 
-static regal_status run_order(regal_search *search, const char *name,
-                              regal_order_fn make) {
+static regal_status offer_order(regal_search *search, regal_order_fn make,
+                                const uint8_t *placement) {
   regal_context *context = search->context;
   const regal_problem *problem = search->problem;
   uint32_t *order = regal_alloc(context, problem->ops, sizeof *order);
-  uint8_t *placement = regal_alloc(context, problem->ops, 1);
-  regal_status status = order && placement ? make(context, problem, order)
-                                           : regal_fail_memory(context);
-  if (status == REGAL_OK) {
-    regal_place_single(problem, placement);
+  regal_status status =
+      order ? make(context, problem, order) : regal_fail_memory(context);
+  if (status == REGAL_OK)
     status = regal_search_offer_order(search, order, placement);
-    account_for(search, name, placement);
-  }
   regal_release(context, order);
-  regal_release(context, placement);
+  return status;
+}
+
+/* How long the busiest device runs its ops, in any order of them. */
+static int64_t longest_load(const regal_problem *problem,
+                            const uint8_t *placement) {
+  int64_t load[REGAL_MAX_DEVICES] = {0}, longest = 0;
+  for (uint32_t op = 0; op < problem->ops; op++)
+    load[placement[op]] += regal_problem_run_ns(problem, op, placement[op]);
+  for (uint32_t a = 0; a < problem->devices; a++)
+    longest = regal_larger(longest, load[a]);
+  return longest;
+}
+
+/* On a large graph an order takes tens of milliseconds, and one device is no
+ * match for a plan on several: then none is made. */
+static regal_status run_order(regal_search *search, const char *name,
+                              regal_order_fn make) {
+  const regal_problem *problem = search->problem;
+  regal_status status = REGAL_OK;
+  uint8_t *placement = regal_alloc(search->context, problem->ops, 1);
+  if (!placement)
+    return regal_fail_memory(search->context);
+  regal_place_single(problem, placement);
+  if (regal_search_could_keep(search, longest_load(problem, placement)))
+    status = offer_order(search, make, placement);
+  account_for(search, name, placement);
+  regal_release(search->context, placement);
   return status;
 }
 

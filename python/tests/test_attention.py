@@ -4,6 +4,7 @@
 The ops need a GPU. `Ops` takes their place, with PyTorch's rule for states; results
 and gradients are checked where there is one (test_gpu.py).
 """
+import operator
 import types
 
 import pytest
@@ -117,25 +118,27 @@ def graph_of(op, args, **kwargs):
         graph.placeholder(f"x{at}") if value is True else value
         for at, value in enumerate(args)
     ]
-    graph.output((graph.call_function(op, tuple(given), kwargs),))
+    results = graph.call_function(op, tuple(given), kwargs)
+    graph.output((graph.call_function(operator.getitem, (results, 0)),))
     return torch.fx.GraphModule(torch.nn.Module(), graph)
 
 
-def targets_of(gm):
+def target_of(gm):
     attention.keep_states_on_gpu(gm)
-    return [n.target for n in gm.graph.nodes if n.op == "call_function"]
+    first = next(n for n in gm.graph.nodes if n.op == "call_function")
+    return first.target
 
 
 def test_only_attention_with_dropout_that_is_trained_has_a_state():
     trained = [True, True, True, None, True, 0.1]
-    (found,) = targets_of(graph_of(FORWARD, trained))
+    found = target_of(graph_of(FORWARD, trained))
     assert found.op is FORWARD and found._schema is FORWARD._schema
     assert torch.Tag.nondeterministic_seeded in found.tags
-    assert found is targets_of(graph_of(FORWARD, trained))[0]
+    assert found is target_of(graph_of(FORWARD, trained))
     for args in ([True, True, True, None, True], [True, True, True, None, False, 0.1]):
-        assert targets_of(graph_of(FORWARD, args)) == [FORWARD]
+        assert target_of(graph_of(FORWARD, args)) is FORWARD
     known = graph_of(FORWARD, [True, True, True, None, True], dropout_p=0.1)
-    assert targets_of(known)[0].op is FORWARD
+    assert target_of(known).op is FORWARD
 
 
 def test_states_are_found_among_the_inputs_of_a_backward_pass():
@@ -144,3 +147,31 @@ def test_states_are_found_among_the_inputs_of_a_backward_pass():
     assert attention.states_among_inputs(gm) == [7, 8]
     args[9] = 0.0
     assert attention.states_among_inputs(graph_of(BACKWARD, args)) == []
+
+
+def test_inductors_code_for_any_size_takes_states_where_they_are_read(monkeypatch):
+    """Compiled autograd makes one graph of the backward passes of several graphs,
+    one of which may be planned."""
+    inductor = pytest.importorskip("regal.torch.inductor")
+    found = []
+
+    def compile_fx_inner(gm, example_inputs, **kwargs):
+        def call(args):
+            found.extend(args)
+            return gm(*args)
+
+        call._boxed_call = True
+        return call
+
+    monkeypatch.setattr(inductor, "compile_fx_inner", compile_fx_inner)
+    moved = []
+    monkeypatch.setattr(
+        attention, "_where_it_is_read", lambda state: moved.append(state) or state)
+    gm = graph_of(BACKWARD, [True] * 4 + [None] + [True] * 4 + [0.1, [False] * 4])
+    q, sums = torch.randn(1, 2, 32, 16), torch.randn(1, 2, 32)
+    seed, offset = torch.tensor(3), torch.tensor(4)
+    compiled = inductor.lower_plainly(gm, [q, q, q, q, q, q, sums, seed, offset])
+    with pytest.raises(NotImplementedError, match="CPU"):  # there is no such op
+        compiled(q, q, q, q, q, q, sums, seed, offset)
+    assert [state.item() for state in moved] == [3, 4]
+    assert len(found) == 9

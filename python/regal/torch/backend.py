@@ -21,7 +21,6 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 import torch
 
 from ..streams.trials import Settings
-from .attention import states_among_inputs, with_states
 from .planned import PlannedGraph, Report, warn
 from .sizes import VARYING, BySizes, copy_of_graph, is_any_varying
 from .trace import Unsupported
@@ -109,15 +108,11 @@ class Backend:
 
         # It does not know this backend, which knows the graphs.
         plainly = functools.partial(
-            _plainly,
-            functools.partial(
-                compile_plainly,
-                copy_of_graph(gm),
-                example_inputs,
-                self.inductor,
-                **kwargs,
-            ),
-            states_among_inputs(gm),
+            compile_plainly,
+            copy_of_graph(gm),
+            example_inputs,
+            self.inductor,
+            **kwargs,
         )
         kind, visible = _kind_of(kwargs)
         seconds = self.settings.seconds * share
@@ -146,12 +141,6 @@ class Backend:
         except Exception as error:  # anything: Inductor itself can do it
             warn(named or kind, error)
             return plainly()
-
-
-def _plainly(compile_it: Callable, states: Sequence[int]) -> Callable:
-    """Inductor's own code; by these inputs, another graph may be planned."""
-    compiled = compile_it()
-    return with_states(compiled, states) if states else compiled
 
 
 def _check_devices(example_inputs) -> None:

@@ -53,6 +53,7 @@ from torch._inductor.select_algorithm import extern_kernels
 from torch._inductor.virtualized import V
 from torch._subclasses.fake_tensor import FakeTensor
 
+from .attention import states_among_inputs, with_states
 from .recurrent import right_states
 from .trace import Unsupported
 
@@ -524,9 +525,15 @@ def lower_plainly(
     settings: Optional[Dict[str, Any]] = None,
 ) -> Callable:
     """Inductor's own code for a graph."""
-    patches = {**(settings or {}), **_NEVER}
-    with _COMPILING:
-        return compile_fx(gm, example_inputs, config_patches=patches)
+    own = dict(settings or {})
+    # AOTAutograd's cache would return code without `with_states`.
+    with _COMPILING, functorch.patch(enable_autograd_cache=False):
+        return compile_fx(
+            gm,
+            example_inputs,
+            inner_compile=functools.partial(compile_plainly, settings=own),
+            config_patches={**own, **_NEVER},
+        )
 
 
 def compile_plainly(
@@ -535,10 +542,12 @@ def compile_plainly(
     settings: Dict[str, Any],
     **kwargs: Any,
 ) -> Callable:
-    """Inductor's own code for a graph that `lower` has given; also at a call,
+    """Inductor's own code for a graph that AOTAutograd has made; also at a call,
     where no settings are left."""
+    states = states_among_inputs(gm)
     with _COMPILING, config.patch({**settings, **_NEVER}):
-        return compile_fx_inner(gm, example_inputs, **kwargs)
+        compiled = compile_fx_inner(gm, example_inputs, **kwargs)
+    return with_states(compiled, states) if states else compiled
 
 
 def compile_kernels(

@@ -82,3 +82,10 @@ def test_a_reason_has_one_line_with_more_than_a_name():
     error = RuntimeError("outer")
     error.__cause__ = ValueError("NotImplementedError:\n\n  not this line\nnor that")
     assert planned._reason(error) == "NotImplementedError: not this line"
+
+
+def test_what_is_drawn_again_is_left_to_inductor():
+    """A part under `checkpoint` has a generator among the inputs of both graphs."""
+    backend = pytest.importorskip("regal.torch.backend")
+    with pytest.raises(Unsupported, match="^it draws random numbers again in the"):
+        backend._check_devices([torch.Generator()])

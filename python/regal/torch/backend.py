@@ -148,6 +148,8 @@ def _check_devices(example_inputs) -> None:
     for value in example_inputs:
         if isinstance(value, torch.Tensor) and not value.is_cuda:
             raise Unsupported(f"an input is on the {value.device.type}")
+        if isinstance(value, torch.Generator):  # of what `checkpoint` runs again
+            raise Unsupported("it draws random numbers again in the backward pass")
 
 
 def is_part(gm: torch.fx.GraphModule) -> bool:

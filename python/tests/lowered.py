@@ -382,6 +382,19 @@ def lower_with_max_autotune(x):
         lower_function("tuned", lambda x, y: [x @ y + y @ x], (x, x))
 
 
+def lower_a_reduction_with_settings(x):
+    """Of which Inductor makes several kernels, or one whose blocks wait."""
+    for name, settings in {
+        "cooperative": {
+            "triton.cooperative_reductions": True,
+            "triton.force_cooperative_reductions": True,
+        },
+        "multi": {"triton.multi_kernel": 3},
+    }.items():
+        with torch._inductor.config.patch(settings):
+            lower_function(name, lambda x: [x.softmax(-1)], (x,))
+
+
 class Chosen(nn.Module):
     def forward(self, x):
         return x[(x > 0).nonzero()[:, 0]]
@@ -439,6 +452,7 @@ def main():
     lower_a_kernel_with_two_orders_of_loops(torch.randn(64, 24))
     plan_on_another_gpu(x)
     lower_with_max_autotune(torch.randn(8, 8))
+    lower_a_reduction_with_settings(torch.randn(4, 8192))
 
 
 if __name__ == "__main__":

@@ -180,6 +180,12 @@ def test_rows_that_blocks_have_left_are_summed_up(lowered):
     assert len({tuple(orders["writes"][at]) for at in sums}) == 2
 
 
+@pytest.mark.parametrize("setting", ["cooperative", "multi"])
+def test_settings_that_no_plan_can_have_are_switched_off(lowered, setting):
+    """Blocks that wait for each other, and a choice at each call."""
+    assert len(lowered[setting]["kernels"]) == lowered[setting]["fused"] == 1
+
+
 def test_a_function_that_max_autotune_chooses_writes_its_result(lowered):
     """It is no op of aten."""
     tuned = lowered["tuned"]

@@ -69,6 +69,12 @@ SETTINGS = {
     "graph_partition": False,
     "triton.enable_pdl": True,
     "memory_planning": False,
+    # Blocks that wait for others of their kernel wait forever if blocks of
+    # another stream, which wait as well, have taken the place of these.
+    "triton.cooperative_reductions": False,
+    "triton.force_cooperative_reductions": False,
+    # Python that chooses one of several kernels at a call.
+    "triton.multi_kernel": 0,
 }
 
 #: Whatever the user has set: a plan is recorded here, not by Inductor around it,

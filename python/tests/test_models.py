@@ -484,6 +484,34 @@ def test_attributes_that_are_no_buffers_are_constants(train):
             torch.testing.assert_close(found, [expected.detach()])
 
 
+class Table:
+    """No module, as what makes the angles of Z-Image."""
+
+    def __init__(self):
+        self.known, self.rows = None, {}
+
+    def __call__(self, size):
+        if self.known is None:
+            self.known = torch.arange(float(size))
+        self.rows.setdefault(size, self.known + 1)
+        return self.known * self.rows[size]
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_an_object_of_the_model_keeps_no_tensors_without_values(train):
+    model = Calls(lambda m, x: m.f(x) * m.table(8), f=nn.Linear(8, 8))
+    model.table = Table()
+    for _ in range(2):
+        held = dict(vars(model.table)), dict(model.table.rows)
+        captured = rt.capture(model, (X,), train=train, costs="h200",
+                              loss=loss_of if train else None)
+        assert held == (vars(model.table), model.table.rows)
+        found = rt.apply(next(plans_of(captured, 2)), on="cpu")(X)
+        expected = model(X)  # has a table from now on
+        torch.testing.assert_close(
+            found[0].detach(), (loss_of(expected) if train else expected).detach())
+
+
 @pytest.mark.parametrize("function", [
     lambda m, a: m.f(a) * m.t.add_(1),
     lambda m, a: m.f(a) * m.all.pop(),

@@ -9,6 +9,8 @@ Tensors have no values while a model is traced, and no memory; none may stay.
 from __future__ import annotations
 
 import contextlib
+import inspect
+import types
 from typing import Any, Dict, Iterable, Iterator, List, Union
 
 import torch
@@ -21,8 +23,9 @@ Container = Union[Dict[Any, Any], List[Any]]
 
 @contextlib.contextmanager
 def kept(model: torch.nn.Module) -> Iterator[List[torch.Tensor]]:
-    """At the end the modules of the model have the attributes that they had at
-    the beginning. The list has the tensors then that the model has replaced."""
+    """At the end the modules of the model, and objects that they have, have the
+    attributes that they had at the beginning. The list has the tensors then that
+    the model has replaced."""
     replaced: List[torch.Tensor] = []
     before = [(held, held.copy()) for held in _containers(model)]
     try:
@@ -35,16 +38,35 @@ def kept(model: torch.nn.Module) -> Iterator[List[torch.Tensor]]:
                 held.update(copied) if isinstance(held, dict) else held.extend(copied)
 
 
-def _containers(model: torch.nn.Module) -> Iterator[Container]:
-    """Attributes by name, and the dictionaries and lists among them."""
-    seen = set()
-    rest: List[Any] = [vars(module) for module in model.modules()]
+def _containers(model: torch.nn.Module) -> List[Container]:
+    """Attributes by name, and the dictionaries and lists among them: of modules,
+    and of objects that they have, such as one that makes a table. What these have
+    may be anybody's, such as the loggers of the process."""
+    found = _within([vars(module) for module in model.modules()])
+    seen = set(map(id, found))
+    objects = [
+        vars(value) for held in found for value in _values(held) if _is_own(value)
+    ]
+    return found + [held for held in _within(objects) if id(held) not in seen]
+
+
+def _within(rest: List[Any]) -> List[Container]:
+    found: Dict[int, Container] = {}
     while rest:
         held = rest.pop()
-        if isinstance(held, (dict, list)) and id(held) not in seen:
-            seen.add(id(held))
-            yield held
+        if isinstance(held, (dict, list)) and id(held) not in found:
+            found[id(held)] = held
             rest += _values(held)
+    return list(found.values())
+
+
+def _is_own(value: Any) -> bool:
+    """Whether it is an object with attributes; modules have been found."""
+    return (
+        isinstance(getattr(value, "__dict__", None), dict)
+        and not isinstance(value, (torch.nn.Module, torch.Tensor, types.ModuleType))
+        and not inspect.isroutine(value)
+    )
 
 
 def _values(held: Container) -> List[Any]:

@@ -518,11 +518,7 @@ def again(name, batch, mode, times=6):
     for _ in range(3):
         case.step(planned)
     (graph,) = backend.graphs
-    recorded = [
-        cuda.capture(graph.traced, graph.schedule, graph.example_args,
-                     starts=graph.example_starts)
-        for _ in range(times)
-    ]
+    recorded = [graph.record(graph.schedule) for _ in range(times)]
     with quiet():
         found = [min(map(cuda.time_us, [c] * 3)) for c in recorded]
         serving_us = replay_us(backend.graphs)

@@ -246,7 +246,7 @@ def fused_on_gpu(gm, values):
 
 def show(name, traced):
     from regal.torch.attention import OnGpu
-    from regal.torch.planned import find_counters
+    from regal.torch.counters import find_counters
     from regal.torch.trace import is_triton
 
     program = traced.program

@@ -22,6 +22,7 @@ from regal.streams.schedule import one_stream  # noqa: E402
 from regal.streams.trials import Settings  # noqa: E402
 from regal.torch import backend, captured, cuda, inductor, planned  # noqa: E402
 from regal.torch.backend import is_part  # noqa: E402
+from regal.torch.counters import find_counters  # noqa: E402
 from regal.torch.measure import measure  # noqa: E402
 from regal.torch.trace import Traced, tensors_of  # noqa: E402
 from regal.torch.workers import Devices, Threads  # noqa: E402
@@ -185,7 +186,7 @@ def test_counters_are_integers_that_something_depends_on(by, result, dtype):
         found = graph.call(kernel["double"], at, dtype=result)
     traced = traced_module(graph.module(found), dtype)
     is_counter = dtype is torch.int64 and by != "nothing"
-    assert planned.find_counters(traced) == [0] * is_counter
+    assert find_counters(traced) == [0] * is_counter
 
 
 def test_a_counter_that_is_incremented_by_way_of_a_copy_may_count_on():
@@ -195,7 +196,7 @@ def test_a_counter_that_is_incremented_by_way_of_a_copy_may_count_on():
     result = graph.call(kernel["count"], 3)
     traced = traced_module(graph.module(result), torch.int64)
     assert traced.written_inputs == {graph.x}
-    assert planned.find_counters(traced) == []
+    assert find_counters(traced) == []
 
 
 def test_trials_draw_none_of_a_gpu(without_gpu, monkeypatch):

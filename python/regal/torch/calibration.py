@@ -109,15 +109,7 @@ def observations_of(graph: PlannedGraph) -> List[Observation]:
     ]
     step = max(1, len(others) // _OBSERVED)
     chosen = [one] + others[::step][:_OBSERVED]
-    captured = [
-        cuda.capture(
-            graph.traced,
-            c.schedule,
-            graph.example_args,
-            starts=graph.example_starts,
-        )
-        for c in chosen
-    ]
+    captured = [graph.record(c.schedule) for c in chosen]
     times = [float("inf")] * len(chosen)
     for _ in range(_ROUNDS):
         for at, capture in enumerate(captured):

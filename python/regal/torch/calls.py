@@ -23,9 +23,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
-from ..streams.access import Access, meet
+from ..streams.access import meet
 from .refusals import without_values
 from .slots import without_repeats
+from .trace import access_of, storage_of
 
 
 @contextlib.contextmanager
@@ -171,12 +172,12 @@ def _check_apart(leaves: Sequence[Any], is_written: Sequence[bool]) -> None:
     lying_in: Dict[int, List[int]] = {}
     for at, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
-            storage = leaf.untyped_storage()._cdata
+            storage = storage_of(leaf)
             lying_in.setdefault(storage, []).append(at)
     for places in lying_in.values():
         for one, other in itertools.combinations(places, 2):
             if (is_written[one] or is_written[other]) and meet(
-                _elements(leaves[one]), _elements(leaves[other])
+                access_of(leaves[one]), access_of(leaves[other])
             ):
                 raise ValueError(
                     f"arguments {one} and {other} share memory, and the model "
@@ -184,26 +185,14 @@ def _check_apart(leaves: Sequence[Any], is_written: Sequence[bool]) -> None:
                 )
 
 
-def _elements(tensor: torch.Tensor) -> Access:
-    return Access(
-        0,
-        tensor.storage_offset(),
-        tuple(tensor.shape),
-        tensor.stride(),
-        tensor.element_size(),
-    )
-
-
 def not_writable(results: Sequence[Any], values: Sequence[Any]) -> List[int]:
     """Results that have no memory of their own: gradients of two parameters may
     be equal, one may be a number that is repeated, or an input."""
-    seen = {
-        v.untyped_storage()._cdata for v in values if isinstance(v, torch.Tensor)
-    }
+    seen = {storage_of(v) for v in values if isinstance(v, torch.Tensor)}
     found = []
     for at, value in enumerate(results):
         if isinstance(value, torch.Tensor):
-            storage = value.untyped_storage()._cdata
+            storage = storage_of(value)
             if storage in seen or without_repeats(value) is not value:
                 found.append(at)
             seen.add(storage)

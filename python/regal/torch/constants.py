@@ -21,7 +21,7 @@ from typing import Any, Dict, List
 import torch
 from torch.fx import Node
 
-from .trace import Traced, is_triton
+from .trace import Traced, is_triton, storage_of
 
 #: Of one buffer.
 _MOST_BYTES = 16 << 20
@@ -68,7 +68,7 @@ def fold_constants(traced: Traced) -> Traced:
 
 def bytes_of_constants(traced: Traced) -> int:
     storages = {
-        value.untyped_storage()._cdata: value.untyped_storage().nbytes()
+        storage_of(value): value.untyped_storage().nbytes()
         for value in traced.constants.values()
     }
     return sum(storages.values())

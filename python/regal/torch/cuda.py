@@ -47,7 +47,7 @@ import torch
 from ..streams.schedule import Launch, Schedule
 from .driver import driver
 from .early import launch_early
-from .trace import Traced, tensors_of
+from .trace import Traced, storage_of, tensors_of
 
 
 #: Tensors, and what each replay begins with in them.
@@ -111,10 +111,8 @@ class Captured:
         self._idle_lent: List[int] = []
         # The inputs are not kept: a backward graph's are a forward graph's
         # results, which would never be free again.
-        given = {t.untyped_storage()._cdata for t in tensors_of(list(args))}
-        storages = {
-            t.untyped_storage()._cdata for t in tensors_of(results)
-        } - given
+        given = {storage_of(t) for t in tensors_of(list(args))}
+        storages = {storage_of(t) for t in tensors_of(results)} - given
         # Only `results` refers to them now; whoever holds a result counts more.
         self._storages = list(storages)
         self._idle = self._holders_of_storages()

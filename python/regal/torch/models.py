@@ -28,6 +28,7 @@ from .refusals import (
     without_values,
 )
 from .slots import copy_of
+from .trace import storage_of
 
 #: A graph, the values of its inputs, and how calls lie in it.
 Model = Tuple[torch.fx.GraphModule, List[Any], Signature]
@@ -113,19 +114,15 @@ def _apart(model: torch.nn.Module, call: Call) -> Tuple[tuple, Dict[str, Any]]:
     """The arguments, each with memory of its own. torch.export takes one that comes
     twice, or that is the model's, for one tensor, and knows no graph of some models
     whose inputs lie in one memory; at other calls they do not."""
-    seen = {_storage(t) for t in (*model.parameters(), *model.buffers())}
+    seen = {storage_of(t) for t in (*model.parameters(), *model.buffers())}
     leaves = []
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
-            storage = _storage(leaf)
+            storage = storage_of(leaf)
             leaf = copy_of(leaf.detach()) if storage in seen else leaf
             seen.add(storage)
         leaves.append(leaf)
     return pytree.tree_unflatten(leaves, call.spec)
-
-
-def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
 
 
 def _copy_states(gm: torch.fx.GraphModule, signature: Signature) -> None:

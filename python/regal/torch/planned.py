@@ -27,9 +27,10 @@ from ..streams.schedule import Schedule, one_stream
 from ..streams.trials import ONE_STREAM, Candidate, Settings, choose
 from . import cuda
 from .constants import bytes_of_constants, fold_constants
+from .counters import find_counters
 from .measure import measure
 from .slots import Slots, View, copy_of
-from .trace import Traced, Unsupported, has_integers, tensors_of
+from .trace import Traced, Unsupported, tensors_of
 
 #: Of ops that all processes must launch in one order.
 _BETWEEN_PROCESSES = {"_c10d_functional", "c10d_functional", "c10d", "symm_mem"}
@@ -129,8 +130,7 @@ class PlannedGraph:
         self.slots: Optional[Slots] = None
         #: Of the first call, if kept; inputs that a kernel writes are copies.
         self.example_args: List[Any] = []
-        #: Of those, what a replay begins with, if there are many.
-        self.example_starts: cuda.Starts = []
+        self._starts: cuda.Starts = []
 
     def _find_views(self) -> None:
         """In a capture they would be views of our copies."""
@@ -210,8 +210,15 @@ class PlannedGraph:
         self.traced = traced
         self.slots = self._make_slots(buffers, best.schedule)
         if self.settings.keep_inputs:
-            self.example_args, self.example_starts = own, starts
+            self.example_args, self._starts = own, starts
         self.schedule = best.schedule
+
+    def record(self, schedule: Schedule) -> cuda.Captured:
+        """A schedule on the inputs of the first call, if they were kept, to be
+        replayed any number of times."""
+        return cuda.capture(
+            self.traced, schedule, self.example_args, starts=self._starts
+        )
 
     def _make_slots(
         self, buffers: List[torch.Tensor], schedule: Schedule
@@ -330,43 +337,6 @@ def _check_kernels(traced: Traced) -> None:
         if any(t.is_cpu for t in tensors_of(traced.values.get(node))):
             # To wait for it would end the recording.
             raise Unsupported(f"a result of {node.name} is on the cpu")
-
-
-def find_counters(traced: Traced) -> List[int]:
-    """Inputs that trials must not change, although they replay a graph thousands of
-    times: integers that each call updates and something else depends on. A position
-    in a cache that is incremented would leave the cache. Counters that nothing
-    depends on, as those of BatchNorm, may count on."""
-    program = traced.program
-    integers = {
-        buffer
-        for node, buffers in traced.buffers_of.items()
-        for tensor, buffer in zip(tensors_of(traced.values.get(node)), buffers)
-        if has_integers(tensor)
-    }
-    place_of = {
-        buffer: place
-        for place, node in enumerate(traced.placeholders)
-        if node in traced.written_inputs
-        for buffer in traced.buffers_of[node]
-        if buffer in integers
-    }
-    passing = {
-        buffer
-        for buffer in integers - set(program.outputs)
-        if program.buffers[buffer].role == "temporary"
-    }
-    #: Of each buffer: the counters that its integers depend on.
-    within = {buffer: {buffer} for buffer in place_of}
-    found: Set[int] = set()
-    for kernel in program.kernels:
-        read = set().union(*(within.get(a.buffer, ()) for a in kernel.reads))
-        for buffer in {a.buffer for a in kernel.writes}:
-            if buffer in passing:
-                within.setdefault(buffer, set()).update(read)
-            else:
-                found |= read - {buffer}
-    return sorted(place_of[buffer] for buffer in found)
 
 
 def warn(kind: str, error: Exception) -> None:

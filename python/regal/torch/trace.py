@@ -48,7 +48,19 @@ def has_integers(tensor: torch.Tensor) -> bool:
     return not (tensor.is_floating_point() or tensor.is_complex())
 
 
-def _storage(tensor: torch.Tensor) -> int:
+def access_of(tensor: torch.Tensor, buffer: int = 0) -> Access:
+    """To all elements of a tensor, which lies in this buffer."""
+    return Access(
+        buffer,
+        int(tensor.storage_offset()),
+        tuple(int(n) for n in tensor.shape),
+        tuple(int(s) for s in tensor.stride()),
+        tensor.element_size(),
+    )
+
+
+def storage_of(tensor: torch.Tensor) -> int:
+    """A number for the memory that the tensor lies in."""
     return tensor.untyped_storage()._cdata
 
 
@@ -141,7 +153,7 @@ class Traced:
         """Gives the storages of the node's value numbers."""
         found = []
         for tensor in tensors_of(self.values.get(node)):
-            key = _storage(tensor)
+            key = storage_of(tensor)
             if key not in self._buffer_of:
                 self._buffer_of[key] = len(self._buffers)
                 size = tensor.untyped_storage().nbytes()
@@ -150,13 +162,7 @@ class Traced:
         self.buffers_of[node] = found
 
     def _access(self, t: torch.Tensor) -> Access:
-        return Access(
-            self._buffer_of[_storage(t)],
-            int(t.storage_offset()),
-            tuple(int(n) for n in t.shape),
-            tuple(int(s) for s in t.stride()),
-            t.element_size(),
-        )
+        return access_of(t, self._buffer_of[storage_of(t)])
 
     def _accesses(self, node: Node) -> Tuple[list, list]:
         """Tensors that the node reads, and arguments that it writes."""
@@ -197,7 +203,7 @@ class Traced:
         return [
             t
             for t in tensors_of(self.values.get(node))
-            if self._buffer_of[_storage(t)] not in inside
+            if self._buffer_of[storage_of(t)] not in inside
         ]
 
     def _find_allocators(self) -> Dict[int, Node]:
@@ -210,7 +216,7 @@ class Traced:
 
     def buffer_of(self, tensor: torch.Tensor) -> int:
         """Where a value of the graph lies."""
-        return self._buffer_of[_storage(tensor)]
+        return self._buffer_of[storage_of(tensor)]
 
     def arguments(self, node: Node) -> Any:
         """The node's arguments, as values that tracing left."""

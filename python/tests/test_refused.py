@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 from regal.torch import planned  # noqa: E402
 from regal.torch.trace import Traced, Unsupported  # noqa: E402
 from regal.torch.workers import Threads  # noqa: E402
-from triton_like import SIZE, Graph, kernels, traced_module  # noqa: E402
+from triton_like import SIZE, Graph, kernels  # noqa: E402
 
 
 def test_graphs_that_communicate_are_left_to_inductor():
